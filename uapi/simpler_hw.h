@@ -303,6 +303,49 @@ SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_status) == 88 + 1024 + 256, "status s
 #define SIMPLER_HW_PHASE_EXECUTE	2u
 #define SIMPLER_HW_PHASE_RETIRE		3u
 
+/* ---- callable bytes (payload of UPLOAD) ------------------------------------ */
+
+#define SIMPLER_HW_CORE_SIGNATURE	32u
+#define SIMPLER_HW_CHIP_SIGNATURE	256u
+#define SIMPLER_HW_MAX_CHILDREN		1024u
+#define SIMPLER_HW_SYMBOL_BYTES		64u	/* including the NUL */
+#define SIMPLER_HW_CALLABLE_ALIGN	64u
+
+/* Values of a signature entry: direction of an operand. */
+#define SIMPLER_HW_SIG_SCALAR		0
+#define SIMPLER_HW_SIG_IN		1
+#define SIMPLER_HW_SIG_OUT		2
+#define SIMPLER_HW_SIG_INOUT		3
+
+/* One kernel; its binary follows the header. */
+struct simpler_hw_core_callable {
+	__s32 signature[SIMPLER_HW_CORE_SIGNATURE];
+	__s32 sig_count;
+	__u32 binary_size;
+	__u64 resolved_addr;		/* zero in stored bytes */
+	__u8 reserved[48];
+};
+SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_core_callable) == 192, "core callable header");
+
+/*
+ * An orchestration and its kernels.  Storage follows the header: the
+ * orchestration binary, then each child at a multiple of 64.
+ */
+struct simpler_hw_chip_callable {
+	__s32 signature[SIMPLER_HW_CHIP_SIGNATURE];
+	__s32 sig_count;
+	__u32 binary_size;
+	char func_name[SIMPLER_HW_SYMBOL_BYTES];
+	__u32 func_name_len;
+	__s32 child_func_ids[SIMPLER_HW_MAX_CHILDREN];
+	__u32 child_offsets[SIMPLER_HW_MAX_CHILDREN];	/* relative to the storage */
+	__s32 child_count;
+	char config_name[SIMPLER_HW_SYMBOL_BYTES];
+	__u32 config_name_len;
+	__u8 reserved[12];
+};
+SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_chip_callable) == 9376, "chip callable header");
+
 /* ---- faults --------------------------------------------------------------- */
 
 #define SIMPLER_HW_FAULT_BAD_COMMAND	1u
