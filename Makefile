@@ -34,6 +34,7 @@ endif
 ifeq ($(origin CXX),default)
 CXX := g++
 endif
+MAKEFLAGS += -r
 PYTHON ?= /usr/bin/python3
 JOBS ?= $(shell nproc)
 Q ?= @
@@ -73,7 +74,8 @@ LIB_A := $(BUILD)/libsimpler.a
 LIB_SO := $(BUILD)/libsimpler.so.0
 include tests/build.mk $(wildcard tests/*/build.mk)
 
-all: $(if $(libsimpler_SRCS),$(LIB_A) $(LIB_SO) $(BUILD)/libsimpler.so) $(all_TARGETS) $(python_TARGETS) $(bin_TARGETS)
+all: $(if $(libsimpler_SRCS),$(LIB_A) $(LIB_SO) $(BUILD)/libsimpler.so) $(all_TARGETS) $(bin_TARGETS) \
+	$(if $(SANITIZE),,$(python_TARGETS))
 
 # Rebuilt when the compiler, the flags or the list of sources change.
 STAMP := $(BUILD)/flags
@@ -104,7 +106,75 @@ $(LIB_SO): $(libsimpler_OBJS) $(BUILD)/libsimpler.list libsimpler/libsimpler.map
 $(BUILD)/libsimpler.so: $(LIB_SO)
 	$(Q)ln -sf libsimpler.so.0 $@
 
+# Checks that are not programs of their own; each counts as a test.
+LIST := libsimpler/abi/libsimpler.symbols
+lint_STEPS += lint-includes lint-spdx lint-size lint-headers lint-abi lint-clang lint-runner
+.PHONY: $(lint_STEPS) lint abi-update
+lint-includes lint-spdx lint-size: lint-%:
+	scripts/check-$*
+lint-headers:
+	scripts/check-headers gcc g++
+	scripts/check-headers clang clang++
+lint-abi: $(LIB_SO)
+	scripts/check-abi $(LIB_SO) $(LIST)
+lint-clang:
+	$(MAKE) BUILD=$(BUILD)/clang CC=clang CXX=clang++ tests
+lint-runner: $(BUILD)/tests/runner/cases
+	scripts/test-run-tests $<
+lint: $(lint_STEPS)
+abi-update: $(LIB_SO)
+	scripts/check-abi $(LIB_SO) $(LIST) --update
+
+# Commands. Each installs what is missing, then builds in parallel.
+CHECK_VARIANTS ?= asan tsan# what `make check` runs besides the plain build
+COMMANDS := run check check-quick check-asan check-tsan bench
+.PHONY: setup clean $(COMMANDS) $(COMMANDS:%=do-%) variant-asan variant-tsan
+setup:
+	$(Q)scripts/setup.sh
+$(COMMANDS): setup
+	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
+
+do-run: all $(device_TARGETS) $(program_TARGETS)
+	$(BUILD)/programs/paged_attention/run --platform a2a3sim --report
+do-bench: all bench-run
+variant-asan:
+	$(Q)$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address CC=gcc CXX=g++ tests
+variant-tsan:
+	$(Q)$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread CC=clang CXX=clang++ tests
+
+# Items for scripts/run-tests: the programs of build folder $1, all of a plain build, those of a variant
+native_items = build=$1 $(patsubst $(BUILD)/%,cmocka=$1/%,$(unit_TESTS) $(conformance_TESTS)) \
+	$(patsubst $(BUILD)/%,program=$1/%,$(program_TARGETS))
+quick_items = $(call native_items,$(BUILD)) $(addprefix pytest=,$(wildcard tests/python/test_*.py))
+variant_items = deadline=600 $(call native_items,$(BUILD)/$1)
+do-check-quick: tests
+	$(Q)scripts/run-tests $(quick_items)
+do-check-asan do-check-tsan: do-check-%: variant-%
+	$(Q)scripts/run-tests $(call variant_items,$*)
+do-check: tests $(CHECK_VARIANTS:%=variant-%)
+	$(Q)scripts/run-tests build=$(BUILD) deadline=600 $(addprefix step=,$(lint_STEPS)) deadline=120 $(quick_items) \
+		$(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v))
+
 clean:
 	rm -rf $(BUILD)
+
+VERSION := 0.1.0
+PYTHON_DIR ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(realpath $(PYTHON))))/dist-packages
+INSTALL_FILES = install -m 644 -D -t $(DESTDIR)$(PREFIX)
+.PHONY: install
+install: all
+	$(INSTALL_FILES)/include/simpler $(wildcard libsimpler/include/simpler/*.h)
+	$(INSTALL_FILES)/include/simpler/uapi $(wildcard uapi/*.h)
+	cd libsimpler/device/include && find . -type f -name '*.h*' -exec install -m 644 -D {} \
+		$(abspath $(DESTDIR)$(PREFIX))/include/simpler/device/{} \;
+	$(INSTALL_FILES)/lib $(LIB_A) $(LIB_SO)
+	ln -sf libsimpler.so.0 $(DESTDIR)$(PREFIX)/lib/libsimpler.so
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' libsimpler/libsimpler.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libsimpler.pc
+	$(foreach n,$(sort $(subst .,,$(suffix $(wildcard Documentation/man/*.[1-9])))),\
+		$(INSTALL_FILES)/share/man/man$n $(wildcard Documentation/man/*.$n) &&) true
+	$(if $(bin_TARGETS),install -m 755 -D -t $(DESTDIR)$(PREFIX)/bin $(bin_TARGETS))
+	$(if $(python_TARGETS),cd $(BUILD)/python && find . -type f ! -name '*.d' ! -name '*.pyc' -exec install -m 644 -D {} \
+		$(abspath $(DESTDIR)$(PYTHON_DIR))/{} \;)
 
 -include $(addsuffix .d,$(libsimpler_OBJS))

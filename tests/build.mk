@@ -53,3 +53,9 @@ $(foreach m,$(wildcard tests/programs/*/main.c),$(eval $(call program,$(call pro
 
 .PHONY: tests
 tests: all $(unit_TESTS) $(conformance_TESTS) $(program_TARGETS) $(device_TARGETS)
+
+# Programs that misbehave on purpose, for the self test of scripts/run-tests
+$(BUILD)/tests/runner/cases: $(BUILD)/obj/tests/runner/cases.c.o
+	@mkdir -p $(@D)
+	@echo '  LD      $@'
+	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $< -lcmocka
