@@ -32,7 +32,7 @@ as_root() {
 }
 
 apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@"
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@" >/dev/null
 }
 
 [ -z "${SIMPLER_SKIP_SETUP:-}" ] || exit 0
