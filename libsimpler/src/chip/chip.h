@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chip runtime: what runs on the control CPUs of a chip.
+ *
+ * A struct chip executes one launch at a time.  The orchestration submits tasks
+ * (submit.c); dependences are inferred from the tensors (deps.c over tmap.c);
+ * tasks whose producers are done wait in ready queues for logical cores
+ * (sched.c); the executor, which owns threads and stacks and is not part of
+ * this folder, takes one placed core after the other, calls the kernel and
+ * reports its end.
+ *
+ *   submit ──▶ waiting ──▶ ready ──▶ placed on a core ──▶ running ⇄ parked
+ *                                                            │
+ *   consumed ◀── scope closed, consumers done ◀── completed ◀┘
+ *
+ * Locking.  All state of a chip is guarded by one lock, and the lock is biased:
+ * as long as a single thread executes the launch (chip->shared is false), it is
+ * not taken at all.  The executor sets chip->shared before it lets a second
+ * thread in, and clears it after the last one has left; both hand-overs go
+ * through the executor's own mutex.  So the common case, many short tasks,
+ * pays for no atomic read-modify-write, and long kernels, which do run in
+ * parallel, pay little relative to their length.
+ *
+ * Rejected: per-task locks and lock-free ready queues, as the reference has
+ * them.  They cost two to four contended cache lines a task, which is more than
+ * a whole submit costs here, and they are what makes parallel execution of
+ * short tasks slower than serial execution in other runtimes.
+ */
+#ifndef SIMPLER_CHIP_CHIP_H
+#define SIMPLER_CHIP_CHIP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "chip/callable.h"
+#include "chip/ring.h"
+#include "chip/tmap.h"
+#include "pto_runtime_abi.h"
+#include "simpler_hw.h"
+
+#define CHIP_RINGS		4u
+#define CHIP_MAX_CLUSTERS	36u
+#define CHIP_CORES_PER_CLUSTER	3u
+#define CHIP_MAX_SCOPES		64u	/* open at once, the root included */
+#define CHIP_TMAP_LIMIT		65536u
+#define CHIP_INLINE_PRODUCERS	64u	/* beyond these a task takes dependency pool entries */
+
+/* Subtask slots of a task. */
+enum chip_slot { CHIP_AIC = 0, CHIP_AIV0 = 1, CHIP_AIV1 = 2, CHIP_SLOTS = 3 };
+
+enum chip_shape { CHIP_SHAPE_AIC = 0, CHIP_SHAPE_AIV = 1, CHIP_SHAPE_MIX = 2, CHIP_SHAPE_DUMMY = 3 };
+
+enum chip_task_state {
+	CHIP_WAITING = 0,	/* for producers */
+	CHIP_READY,		/* in a queue, or partly placed */
+	CHIP_COMPLETED,
+};
+
+/* Bits of chip_task.flags. */
+#define CHIP_TASK_SYNC_START	(1u << 0)
+#define CHIP_TASK_PREDICATE	(1u << 1)
+#define CHIP_TASK_CLUSTER	(1u << 2)	/* the hidden task that holds allocated clusters */
+#define CHIP_TASK_PINNED	(1u << 3)	/* runs on clusters of a group */
+#define CHIP_TASK_ORDERED	(1u << 4)	/* kernel arguments follow @order */
+#define CHIP_TASK_PIPED		(1u << 5)	/* has pipe arguments */
+#define CHIP_TASK_MANUAL	(1u << 6)	/* submitted in a MANUAL scope */
+#define CHIP_TASK_DEFERRED	(1u << 7)	/* kernels returned; completion conditions are open */
+
+struct chip_task;
+
+/* One entry of a producer's consumer list. */
+struct chip_edge {
+	struct chip_edge *next;
+	struct chip_task *consumer;
+};
+
+struct chip_async_wait;
+
+/*
+ * Task record; its variable part (tensors, map entries, retained producers,
+ * scalars, argument order, predicate) lies behind it in the same allocation.
+ */
+struct chip_task {
+	struct chip_ring_task base;	/* must stay first */
+	uint8_t state;			/* enum chip_task_state */
+	uint8_t shape;			/* enum chip_shape */
+	uint8_t flags;			/* CHIP_TASK_* */
+	uint8_t tensor_count;
+	uint8_t scalar_count;
+	uint8_t entry_count;
+	int8_t timing_slot;
+	uint8_t kernel_mask;		/* bit per enum chip_slot */
+	uint32_t waits;			/* producers not completed, +1 while being wired */
+	uint32_t pipe_waits;		/* pipe producers whose data is not ready */
+	uint32_t refs;			/* open scope + consumers that retain it */
+	uint32_t retained_count;
+	uint32_t spill;			/* dependency pool entries held */
+	int32_t block_num;
+	int32_t next_block;		/* first block not yet placed */
+	int32_t subtasks_left;		/* kernel returns outstanding */
+	uint64_t mark;			/* serial of the last submit that named it as producer */
+	const struct chip_kernel *kernels[CHIP_SLOTS];
+	struct chip_edge *consumers;
+	struct chip_task *queue_next;
+	struct chip_task *scope_next;
+	struct chip_group *group;	/* PINNED, CLUSTER */
+	struct chip_async_wait *async;
+	struct tmap_entry *entries;
+	struct chip_task **retained;
+	uint64_t *scalars;
+	uint8_t *order;
+	struct pto_predicate *predicate;
+	uint64_t *pipe_ids;		/* PIPED: [0] = count, then id << 1 | is_out */
+	_Alignas(64) struct pto_tensor tensors[];
+};
+
+struct chip_queue {
+	struct chip_task *head;
+	struct chip_task **tail;
+	uint32_t count;
+};
+
+enum chip_core_state {
+	CHIP_CORE_FREE = 0,
+	CHIP_CORE_PLACED,	/* has a block that has not started */
+	CHIP_CORE_RUNNING,
+	CHIP_CORE_PARKED,	/* its block waits for a condition */
+};
+
+/* A logical core and the block on it. */
+struct chip_core {
+	struct pto_core pub;		/* must stay first: kernels get its address */
+	struct chip *chip;
+	struct chip_task *task;
+	const struct chip_kernel *kernel;
+	struct chip_core *next;		/* placed list, pipe waiters, resume list */
+	void *strand;			/* executor's: parked stack */
+	struct pto_local_context local;
+	struct pto_global_context global;
+	uint8_t state;			/* enum chip_core_state */
+	uint8_t slot;			/* enum chip_slot */
+	const char *waits_for;		/* PARKED: static text, e.g. "pop from an empty pipe" */
+	uint64_t wait_detail;		/* PARKED: pipe key */
+	uint32_t async_count;
+	int32_t async_error;
+	struct pto_async_condition async_entries[PTO_ASYNC_CONDITIONS];
+};
+
+/* Clusters handed out by one allocate_cluster. */
+struct chip_group {
+	struct chip_group *next;
+	uint64_t mask;			/* clusters */
+	uint32_t count;
+	uint32_t id;
+	struct chip_queue ready;	/* pinned tasks */
+};
+
+/* State of a pipe tensor: orders the members of a group that it connects. */
+struct chip_pipe_link {
+	bool ready;			/* the producer's data dependences are met */
+	struct chip_edge *waiting;	/* consumers submitted or ready before that */
+};
+
+struct chip_scope {
+	uint64_t serial;
+	uint8_t mode;			/* enum pto_scope_mode */
+	uint8_t ring;
+	uint32_t tasks;			/* its own, on its ring */
+	struct chip_task *list;
+};
+
+/* What the orchestrator waits for while it is suspended. */
+enum chip_orch_wait {
+	CHIP_ORCH_RUNNING = 0,
+	CHIP_ORCH_SLOT,
+	CHIP_ORCH_HEAP,
+	CHIP_ORCH_DEP_POOL,
+	CHIP_ORCH_TMAP,
+	CHIP_ORCH_CLUSTER,
+	CHIP_ORCH_TENSOR,
+	CHIP_ORCH_DONE,
+};
+
+/* What the chip runtime needs of the executor. */
+struct chip_executor_ops {
+	/* Suspends the orchestration until chip->orch_wait says it may go on.  Lock held before and after. */
+	void (*park_orchestrator)(struct chip *c);
+	/* The orchestration may go on.  Lock held. */
+	void (*resume_orchestrator)(struct chip *c);
+	/* Suspends the calling block.  Lock held before and after. */
+	void (*park_core)(struct chip *c, struct chip_core *core);
+	/* A parked block may go on.  Lock held. */
+	void (*resume_core)(struct chip *c, struct chip_core *core);
+	/* Calls core->kernel on the calling stack; 0, or 1 when it crashed (already reported).  Lock not held. */
+	int (*call_kernel)(struct chip *c, struct chip_core *core);
+	/* Work became ready that other threads could help with.  Lock held. */
+	void (*work_ready)(struct chip *c);
+	/* The core the calling thread executes a block of; NULL outside kernels. */
+	struct chip_core *(*self)(void);
+	/* Ends the calling block's kernel without returning to it. */
+	void (*abandon_kernel)(struct chip *c, struct chip_core *core) __attribute__((noreturn));
+};
+
+/* Failure of a launch; orchestrator codes win over scheduler codes, each first writer wins. */
+struct chip_failure {
+	int32_t orch_code;
+	int32_t sched_code;
+	int32_t sub_class;
+	int32_t core;
+	int32_t func_id;
+	uint32_t phase;
+	uint64_t task;
+	uint64_t address;
+	uint64_t pc;
+	char text[1024];
+};
+
+struct chip_config {
+	uint32_t arch;			/* SIMPLER_HW_ARCH_* */
+	uint32_t chip_id;
+	uint32_t clusters;		/* <= CHIP_MAX_CLUSTERS */
+	bool checked;			/* SIMPLER_CHECK=1 */
+	bool inline_tasks;		/* run ready tasks on the orchestrator's stack */
+	const struct chip_executor_ops *ops;
+	const struct pto_core_ops *core_ops;	/* given to kernels */
+	void *executor;
+};
+
+struct chip {
+	struct PTO2Runtime rt;		/* must stay first: orchestrations get its address */
+	struct chip_config config;
+	pthread_mutex_t mutex;
+	bool shared;			/* more than one thread executes; see the head comment */
+
+	/* the launch */
+	const struct chip_callable *callable;
+	struct simpler_hw_launch launch;
+	struct chip_failure failure;
+	atomic_bool fatal;		/* a code is latched */
+	uint32_t dep_mode;
+	struct chip_ring rings[CHIP_RINGS];
+	struct tmap tmap;
+	struct chip_scope scopes[CHIP_MAX_SCOPES];	/* [0, rt.scope_depth) are open */
+	uint32_t manual_depth;		/* open MANUAL scopes */
+	uint32_t open_tasks;		/* held by open scopes */
+	uint32_t open_task_limit;
+	uint64_t scope_serial;
+	uint64_t submit_serial;
+	uint64_t submitted;
+	uint64_t completed;
+	_Atomic uint64_t progress;	/* bumped by every finished block; read by the watchdog */
+
+	/* orchestrator */
+	enum chip_orch_wait orch_wait;
+	uint32_t orch_waits;		/* producers that an element access waits for */
+	uint64_t orch_request;		/* bytes, slots or clusters it waits for */
+	struct chip_task *orch_node;	/* stands for the orchestrator in consumer lists */
+	int64_t orch_wait_start_ns;	/* of an element access; 0 none */
+
+	/* scheduler */
+	struct chip_queue ready[2][3];	/* [0] sync-start cohorts, [1] others; by shape */
+	struct chip_core *placed;	/* FIFO of cores to start */
+	struct chip_core **placed_tail;
+	uint64_t free[CHIP_SLOTS];	/* bit per cluster */
+	uint64_t reserved;		/* clusters held by groups */
+	uint32_t cluster_cursor;	/* where the search for a free core starts */
+	uint32_t running;		/* cores executing or parked */
+	uint32_t parked;
+	struct chip_group *groups;
+	uint32_t group_serial;
+	struct chip_pipe_link *links;	/* by pipe id */
+	uint32_t link_count, link_room;
+	struct chip_async_wait *async_waits;
+	struct chip_core *cores;	/* clusters * 3: AIC [0,N), AIV [N,3N) */
+	struct chip_pipe_state *pipes[CHIP_MAX_CLUSTERS];
+	struct chip_edge *free_edges;
+	void *edge_slabs;
+
+	uint64_t inline_blocks, parks, blocks;
+};
+
+int chip_init(struct chip *c, const struct chip_config *config);
+void chip_fini(struct chip *c);
+
+/* ---- launch (launch.c) ---- */
+
+/**
+ * chip_begin - prepare a launch
+ * @callable: loaded callable; must stay loaded until chip_end
+ * @launch: copied; the operand arrays must live until chip_end
+ *
+ * Returns 0, or a negative code with @err filled; the chip is then unchanged
+ * apart from larger arenas.
+ */
+int chip_begin(struct chip *c, const struct chip_callable *callable,
+	       const struct simpler_hw_launch *launch, struct error_record *err);
+
+/* Runs config check, root scope and entry on the calling stack.  Lock not held. */
+void chip_orchestrate(struct chip *c);
+
+/* The orchestration's stack is gone (crash or watchdog): closes what it left open.  Lock held. */
+void chip_orchestrator_lost(struct chip *c);
+
+/* True when nothing is left to do: orchestration over and all tasks completed, or failed and quiet. */
+bool chip_finished(const struct chip *c);
+
+/* Ends a launch: fills @status, resets all state.  Returns the run code (0 = success). */
+int chip_end(struct chip *c, struct simpler_hw_status *status);
+
+/* ---- executor's side of the scheduler (sched.c) ---- */
+
+/* The next core to start, or NULL.  Lock held. */
+struct chip_core *chip_take(struct chip *c);
+
+/* The block on @core ended.  Lock held. */
+void chip_block_done(struct chip *c, struct chip_core *core);
+
+/* Nothing can run and nothing will change by itself: latches the fitting deadlock code.  Lock held. */
+void chip_deadlock(struct chip *c);
+
+/* Polls deferred completions; true when one completed.  @c->async_waits says whether any is open.  Lock held. */
+bool chip_poll_async(struct chip *c);
+
+/* ---- failures (status.c) ---- */
+
+void chip_fail_orch(struct chip *c, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void chip_fail_sched(struct chip *c, int code, const struct chip_core *core, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void chip_vfail_orch(struct chip *c, int code, const char *fmt, va_list ap);
+
+/* Relaxed: only a hint to stop early; the code itself is read under the lock. */
+static inline bool chip_is_fatal(const struct chip *c)
+{
+	return atomic_load_explicit(&c->fatal, memory_order_relaxed);
+}
+
+/* Describes every parked block and what the orchestrator waits for.  Lock held. */
+void chip_describe_stall(const struct chip *c, char *buf, size_t size);
+
+/* "0x1_00000003": ring and local number of a task, for messages. */
+const char *chip_task_name(uint64_t id, char buf[24]);
+
+static inline void chip_lock(struct chip *c)
+{
+	if (c->shared)
+		pthread_mutex_lock(&c->mutex);
+}
+
+static inline void chip_unlock(struct chip *c)
+{
+	if (c->shared)
+		pthread_mutex_unlock(&c->mutex);
+}
+
+#endif /* SIMPLER_CHIP_CHIP_H */
