@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sanitize.h"
+
+#define ARENA_CHUNK_DEFAULT	((size_t)64 << 10)
+#define ARENA_ALIGN_ANY		_Alignof(max_align_t)
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t bytes;			/* of data */
+	_Alignas(max_align_t) char data[];
+};
+
+void arena_init(struct arena *a, size_t chunk_bytes, size_t keep_bytes)
+{
+	*a = (struct arena){
+		.chunk_bytes = chunk_bytes ? chunk_bytes : ARENA_CHUNK_DEFAULT,
+		.keep_bytes = keep_bytes,
+	};
+}
+
+static void arena_free_chunk(struct arena_chunk *c)
+{
+	sanitize_unpoison(c->data, c->bytes);
+	free(c);
+}
+
+void arena_reset(struct arena *a)
+{
+	struct arena_chunk *c;
+
+	while ((c = a->used)) {
+		a->used = c->next;
+		if (c->bytes > a->keep_bytes - a->spare_bytes) {
+			arena_free_chunk(c);
+			continue;
+		}
+		sanitize_poison(c->data, c->bytes);
+		a->spare_bytes += c->bytes;
+		c->next = a->spare;
+		a->spare = c;
+	}
+	a->cur = NULL;
+	a->end = NULL;
+}
+
+void arena_fini(struct arena *a)
+{
+	struct arena_chunk *c;
+
+	arena_reset(a);
+	while ((c = a->spare)) {
+		a->spare = c->next;
+		arena_free_chunk(c);
+	}
+	a->spare_bytes = 0;
+}
+
+static struct arena_chunk *arena_take_spare(struct arena *a, size_t bytes)
+{
+	struct arena_chunk **link, *c;
+
+	for (link = &a->spare; (c = *link); link = &c->next) {
+		if (c->bytes < bytes)
+			continue;
+		*link = c->next;
+		a->spare_bytes -= c->bytes;
+		return c;
+	}
+	return NULL;
+}
+
+static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
+{
+	struct arena_chunk *c;
+
+	if (bytes < a->chunk_bytes)
+		bytes = a->chunk_bytes;
+	if (bytes > SIZE_MAX - sizeof(*c))
+		return NULL;
+	c = malloc(sizeof(*c) + bytes);
+	if (!c)
+		return NULL;
+	c->bytes = bytes;
+	sanitize_poison(c->data, bytes);
+	return c;
+}
+
+/* A chunk with room for @bytes becomes the one that is filled. */
+static int arena_grow(struct arena *a, size_t bytes)
+{
+	struct arena_chunk *c = arena_take_spare(a, bytes);
+
+	if (!c)
+		c = arena_new_chunk(a, bytes);
+	if (!c)
+		return -1;
+	c->next = a->used;
+	a->used = c;
+	a->cur = c->data;
+	a->end = c->data + c->bytes;
+	return 0;
+}
+
+static char *arena_fit(struct arena *a, size_t size, size_t align)
+{
+	uintptr_t p = ((uintptr_t)a->cur + align - 1) & ~(uintptr_t)(align - 1);
+
+	if (!a->cur || p > (uintptr_t)a->end || size > (uintptr_t)a->end - p)
+		return NULL;
+	return (char *)p;
+}
+
+void *arena_alloc(struct arena *a, size_t size, size_t align)
+{
+	char *p = arena_fit(a, size, align);
+
+	if (!p) {
+		if (size > SIZE_MAX - align || arena_grow(a, size + align))
+			return NULL;
+		p = arena_fit(a, size, align);
+	}
+	a->cur = p + size;
+	sanitize_unpoison(p, size);
+	return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t count, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	p = arena_alloc(a, bytes, ARENA_ALIGN_ANY);
+	if (p)
+		memset(p, 0, bytes);
+	return p;
+}
+
+void *arena_memdup(struct arena *a, const void *src, size_t size)
+{
+	void *p = arena_alloc(a, size, ARENA_ALIGN_ANY);
+
+	if (p && size)
+		memcpy(p, src, size);
+	return p;
+}
+
+char *arena_strdup(struct arena *a, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *p = arena_alloc(a, size, 1);
+
+	if (p)
+		memcpy(p, text, size);
+	return p;
+}
+
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	char *p;
+	int len;
+
+	va_copy(again, ap);
+	len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (len < 0)
+		return NULL;
+	p = arena_alloc(a, (size_t)len + 1, 1);
+	if (p)
+		vsnprintf(p, (size_t)len + 1, fmt, ap);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+
+	va_start(ap, fmt);
+	p = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return p;
+}
