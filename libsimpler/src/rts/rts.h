@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run-time services from the inside: what the Worker builds on.  The public face
+ * is simpler/rts.h.
+ *
+ * A stream is a ring of simpler_hw.h; this side is its producer.  Functions
+ * named rts_stream_* expect the caller to serialise producers of one stream;
+ * the public functions do that with the stream's own lock.
+ */
+#ifndef SIMPLER_RTS_RTS_H
+#define SIMPLER_RTS_RTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rts/transport.h"
+#include "simpler/rts.h"
+#include "simpler_hw.h"
+
+struct simpler_device {
+	const struct rts_transport *ops;
+	const struct rts_platform *platform;
+	void *priv;
+	const struct simpler_hw_regs *regs;
+	int32_t id;
+	_Atomic uint32_t children;	/* contexts */
+};
+
+struct simpler_context {
+	struct simpler_device *device;
+	const struct rts_transport *ops;
+	void *priv;
+	_Atomic uint32_t children;	/* streams and events */
+};
+
+struct simpler_stream {
+	struct simpler_context *context;
+	const struct rts_transport *ops;
+	void *priv;
+	struct simpler_hw_ring *ring;
+	struct simpler_hw_cmd *cmds;
+	uint32_t entries;
+	uint64_t queued;		/* commands written; published or about to be */
+	pthread_mutex_t lock;		/* producer side, of the public functions */
+	void *fence;		/* timeline of this stream's events */
+	uint64_t fence_addr;
+	uint64_t fence_value;		/* last value that a queued FENCE writes */
+};
+
+struct simpler_event {
+	struct simpler_context *context;
+	pthread_mutex_t lock;
+	struct simpler_stream *stream;	/* of the latest recording; NULL none */
+	uint64_t seqno;
+	uint64_t value;			/* of the stream's fence */
+};
+
+/** rts_code - public code of a transport's errno */
+int rts_code(int err);
+
+/** rts_wait_init - turn a relative wait into a deadline; SIMPLER_ERR_TIMEOUT_VALUE */
+int rts_wait_init(struct rts_wait *to, const struct simpler_wait *from);
+
+/** rts_device_open - simpler_device_open() over a given transport */
+int rts_device_open(const struct rts_transport *ops, const struct rts_platform *platform,
+		    int32_t device_id, struct simpler_device **out);
+
+int rts_stream_create(struct simpler_context *c, uint32_t entries, struct simpler_stream **out);
+
+/* Commands that fit now. */
+uint32_t rts_stream_room(const struct simpler_stream *s);
+/* Writes one command behind the others; needs room. The chip sees it after rts_stream_publish(). */
+void rts_stream_push(struct simpler_stream *s, const struct simpler_hw_cmd *cmd);
+/* Hands the written commands over and returns the sequence number of the last one. */
+uint64_t rts_stream_publish(struct simpler_stream *s);
+/* Tells the chip; not needed when the caller waits at once and without a deadline. */
+void rts_stream_doorbell(struct simpler_stream *s);
+
+uint64_t rts_stream_completed(const struct simpler_stream *s);
+/* True once the context of the stream has faulted: later commands are aborted. */
+bool rts_stream_banned(const struct simpler_stream *s);
+/* Code of the first failed command if it is in [first, last], else 0; of completed commands. */
+int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t last);
+
+/** rts_stream_wait - 0, SIMPLER_ERR_TIMEOUT, _INTERRUPTED, _DEVICE_LOST */
+int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_wait *wait);
+
+/** rts_stream_run - queue one command under the stream's lock, wait for it, return its outcome */
+int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+		   const struct rts_wait *wait);
+
+#endif /* SIMPLER_RTS_RTS_H */

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams: the producer side of the ring protocol of simpler_hw.h, whose step
+ * numbers the comments use.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "rts/rts.h"
+
+#define STREAM_ENTRIES 256
+
+int rts_wait_init(struct rts_wait *to, const struct simpler_wait *from)
+{
+	int64_t now;
+
+	*to = (struct rts_wait){ .deadline_ns = INT64_MAX };
+	if (!from)
+		return 0;
+	if (from->timeout_ns < 0)
+		return SIMPLER_ERR_TIMEOUT_VALUE;
+	to->interrupted = from->interrupted;
+	to->arg = from->arg;
+	if (from->timeout_ns == SIMPLER_FOREVER)
+		return 0;
+	now = (int64_t)clock_mono_ns();
+	if (__builtin_add_overflow(now, from->timeout_ns, &to->deadline_ns))
+		to->deadline_ns = INT64_MAX;
+	return 0;
+}
+
+static int stream_map(struct simpler_stream *s, uint32_t entries)
+{
+	struct simpler_context *c = s->context;
+	void *fence;
+	int rc = c->ops->shared_alloc(c->priv, SIMPLER_HW_CMD_BYTES, &fence, &s->fence_addr);
+
+	if (rc)
+		return rts_code(rc);
+	s->fence = fence;
+	rc = c->ops->stream_create(c->priv, entries, &s->priv);
+	if (rc) {
+		c->ops->shared_free(c->priv, fence, SIMPLER_HW_CMD_BYTES);
+		return rts_code(rc);
+	}
+	s->ring = c->ops->stream_ring(s->priv);
+	s->cmds = (struct simpler_hw_cmd *)(s->ring + 1);
+	s->entries = entries;
+	return 0;
+}
+
+int rts_stream_create(struct simpler_context *c, uint32_t entries, struct simpler_stream **out)
+{
+	struct simpler_stream *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return SIMPLER_ERR_NO_MEMORY;
+	s->context = c;
+	s->ops = c->ops;
+	rc = stream_map(s, entries);
+	if (rc) {
+		free(s);
+		return rc;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	/* relaxed: ordering matters only when the count drops, see simpler_context_destroy() */
+	atomic_fetch_add_explicit(&c->children, 1, memory_order_relaxed);
+	*out = s;
+	return 0;
+}
+
+int simpler_stream_create(struct simpler_context *c, struct simpler_stream **out)
+{
+	return rts_stream_create(c, STREAM_ENTRIES, out);
+}
+
+int simpler_stream_destroy(struct simpler_stream *s)
+{
+	int rc;
+
+	if (!s)
+		return 0;
+	rc = s->ops->stream_destroy(s->priv);
+	if (rc)
+		return rts_code(rc);
+	s->ops->shared_free(s->context->priv, s->fence, SIMPLER_HW_CMD_BYTES);
+	/* release: pairs with the acquire in simpler_context_destroy() */
+	atomic_fetch_sub_explicit(&s->context->children, 1, memory_order_release);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return 0;
+}
+
+uint32_t rts_stream_room(const struct simpler_stream *s)
+{
+	/* acquire (step 1): pairs with the device's release of consumer (step 9) */
+	uint32_t consumer = __atomic_load_n(&s->ring->consumer, __ATOMIC_ACQUIRE);
+
+	return s->entries - ((uint32_t)s->queued - consumer);
+}
+
+void rts_stream_push(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	s->cmds[s->queued & (s->entries - 1)] = *cmd;
+	s->queued++;
+}
+
+uint64_t rts_stream_publish(struct simpler_stream *s)
+{
+	/* release (step 3): pairs with the device's acquire of producer (step 4) */
+	__atomic_store_n(&s->ring->producer, (uint32_t)s->queued, __ATOMIC_RELEASE);
+	return s->queued;
+}
+
+void rts_stream_doorbell(struct simpler_stream *s)
+{
+	s->ops->doorbell(s->priv);
+}
+
+uint64_t rts_stream_completed(const struct simpler_stream *s)
+{
+	/* acquire (step 10): pairs with the device's release of completed (step 8) */
+	return __atomic_load_n(&s->ring->completed, __ATOMIC_ACQUIRE);
+}
+
+bool rts_stream_banned(const struct simpler_stream *s)
+{
+	/* relaxed: whoever acts on it also waits for completed, which orders the effects */
+	return __atomic_load_n(&s->ring->state, __ATOMIC_RELAXED) != SIMPLER_HW_STREAM_READY;
+}
+
+int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t last)
+{
+	/* relaxed: the caller has seen completed >= last by an acquire (step 10), paired with step 8 */
+	int32_t error = __atomic_load_n(&s->ring->error, __ATOMIC_RELAXED);
+	uint64_t seqno = __atomic_load_n(&s->ring->error_seqno, __ATOMIC_RELAXED);
+
+	return error && seqno >= first && seqno <= last ? error : 0;
+}
+
+int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_wait *wait)
+{
+	if (rts_stream_completed(s) >= seqno)
+		return 0;
+	return rts_code(s->ops->wait_seqno(s->priv, seqno, wait));
+}
+
+static const struct rts_wait stream_forever = { .deadline_ns = INT64_MAX };
+
+/* Queues one command; the stream's lock is held, so that commands stay in call order. */
+static int stream_enqueue_locked(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+				 uint64_t *seqno)
+{
+	int rc;
+
+	if (!rts_stream_room(s)) {
+		rc = rts_stream_wait(s, s->queued - s->entries + 1, &stream_forever);
+		if (rc)
+			return rc;
+	}
+	if (rts_stream_banned(s))
+		return SIMPLER_ERR_DEVICE_LOST;
+	rts_stream_push(s, cmd);
+	*seqno = rts_stream_publish(s);
+	return 0;
+}
+
+static int stream_enqueue(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+			  uint64_t *seqno)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	rc = stream_enqueue_locked(s, cmd, seqno);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+		   const struct rts_wait *wait)
+{
+	uint64_t seqno;
+	int rc = stream_enqueue(s, cmd, &seqno);
+
+	if (rc)
+		return rc;
+	if (wait->deadline_ns != INT64_MAX)
+		rts_stream_doorbell(s);
+	rc = rts_stream_wait(s, seqno, wait);
+	if (rc)
+		return rc;
+	rc = rts_stream_error(s, seqno, seqno);
+	return !rc && rts_stream_banned(s) ? SIMPLER_ERR_DEVICE_LOST : rc;
+}
+
+static int stream_send(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	uint64_t seqno;
+	int rc = stream_enqueue(s, cmd, &seqno);
+
+	if (!rc)
+		rts_stream_doorbell(s);
+	return rc;
+}
+
+static int stream_copy(struct simpler_stream *s, uint64_t dst, uint64_t src, uint64_t bytes)
+{
+	struct simpler_hw_cmd cmd = {
+		.opcode = SIMPLER_HW_OP_COPY,
+		.copy = { .dst = dst, .src = src, .bytes = bytes },
+	};
+
+	return stream_send(s, &cmd);
+}
+
+int simpler_stream_copy_to_device(struct simpler_stream *s, uint64_t dst, const void *src,
+				  uint64_t bytes)
+{
+	uint64_t addr;
+	int rc = s->ops->host_map(s->context->priv, src, bytes, &addr);
+
+	return rc ? rts_code(rc) : stream_copy(s, dst, addr, bytes);
+}
+
+int simpler_stream_copy_from_device(struct simpler_stream *s, void *dst, uint64_t src,
+				    uint64_t bytes)
+{
+	uint64_t addr;
+	int rc = s->ops->host_map(s->context->priv, dst, bytes, &addr);
+
+	return rc ? rts_code(rc) : stream_copy(s, addr, src, bytes);
+}
+
+int simpler_stream_copy_on_device(struct simpler_stream *s, uint64_t dst, uint64_t src,
+				  uint64_t bytes)
+{
+	return stream_copy(s, dst, src, bytes);
+}
+
+int simpler_stream_fill(struct simpler_stream *s, uint64_t dst, uint64_t bytes, uint64_t pattern,
+			uint32_t width)
+{
+	struct simpler_hw_cmd cmd = {
+		.opcode = SIMPLER_HW_OP_FILL,
+		.fill = { .dst = dst, .bytes = bytes, .pattern = pattern, .width = width },
+	};
+
+	if ((width != 1 && width != 2 && width != 4 && width != 8) || bytes % width)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	return stream_send(s, &cmd);
+}
+
+int simpler_stream_synchronize(struct simpler_stream *s, const struct simpler_wait *wait)
+{
+	struct rts_wait w;
+	uint64_t seqno;
+	int rc = rts_wait_init(&w, wait);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&s->lock);
+	seqno = s->queued;
+	pthread_mutex_unlock(&s->lock);
+	rc = rts_stream_wait(s, seqno, &w);
+	if (rc)
+		return rc;
+	rc = rts_stream_error(s, 1, seqno);
+	return !rc && rts_stream_banned(s) ? SIMPLER_ERR_DEVICE_LOST : rc;
+}
+
+/* ---- events ---------------------------------------------------------------- */
+
+int simpler_event_create(struct simpler_context *c, struct simpler_event **out)
+{
+	struct simpler_event *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return SIMPLER_ERR_NO_MEMORY;
+	e->context = c;
+	pthread_mutex_init(&e->lock, NULL);
+	/* relaxed: ordering matters only when the count drops, see simpler_context_destroy() */
+	atomic_fetch_add_explicit(&c->children, 1, memory_order_relaxed);
+	*out = e;
+	return 0;
+}
+
+void simpler_event_destroy(struct simpler_event *e)
+{
+	if (!e)
+		return;
+	/* release: pairs with the acquire in simpler_context_destroy() */
+	atomic_fetch_sub_explicit(&e->context->children, 1, memory_order_release);
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+int simpler_event_record(struct simpler_event *e, struct simpler_stream *s)
+{
+	struct simpler_hw_cmd cmd = {
+		.opcode = SIMPLER_HW_OP_FENCE,
+		.fence = { .addr = s->fence_addr },
+	};
+	uint64_t seqno;
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	cmd.fence.value = s->fence_value + 1;
+	rc = stream_enqueue_locked(s, &cmd, &seqno);
+	if (!rc)
+		s->fence_value++;
+	pthread_mutex_unlock(&s->lock);
+	if (rc)
+		return rc;
+	rts_stream_doorbell(s);
+	pthread_mutex_lock(&e->lock);
+	e->stream = s;
+	e->seqno = seqno;
+	e->value = cmd.fence.value;
+	pthread_mutex_unlock(&e->lock);
+	return 0;
+}
+
+/* The latest recording; its stream is NULL if there is none. */
+static struct simpler_event event_snapshot(const struct simpler_event *e)
+{
+	struct simpler_event *locked = (struct simpler_event *)e;
+	struct simpler_event copy = { 0 };
+
+	pthread_mutex_lock(&locked->lock);
+	copy.stream = e->stream;
+	copy.seqno = e->seqno;
+	copy.value = e->value;
+	pthread_mutex_unlock(&locked->lock);
+	return copy;
+}
+
+int simpler_stream_wait_event(struct simpler_stream *s, struct simpler_event *e)
+{
+	struct simpler_event at = event_snapshot(e);
+	struct simpler_hw_cmd cmd = { .opcode = SIMPLER_HW_OP_WAIT };
+
+	if (!at.stream || at.stream == s)
+		return 0;
+	cmd.wait.addr = at.stream->fence_addr;
+	cmd.wait.value = at.value;
+	return stream_send(s, &cmd);
+}
+
+int simpler_event_query(const struct simpler_event *e)
+{
+	struct simpler_event at = event_snapshot(e);
+
+	return !at.stream || rts_stream_completed(at.stream) >= at.seqno;
+}
+
+int simpler_event_synchronize(struct simpler_event *e, const struct simpler_wait *wait)
+{
+	struct simpler_event at = event_snapshot(e);
+	struct rts_wait w;
+	int rc = rts_wait_init(&w, wait);
+
+	if (rc || !at.stream)
+		return rc;
+	return rts_stream_wait(at.stream, at.seqno, &w);
+}
