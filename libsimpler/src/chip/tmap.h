@@ -79,14 +79,14 @@ _Static_assert(sizeof(struct tmap_entry) == 64, "one cache line");
 
 /* A range of memory with live accesses; [0] reads, [1] writes. */
 struct tmap_buffer {
-	uint64_t lo, hi;		/* hi == 0: no longer in the map */
+	uint64_t lo, hi;		/* hi == 0: retired */
 	struct tmap_index *index[2];	/* NULL: entry[] holds all of the kind */
 	uint32_t count[2];
 	uint64_t addr;			/* first base address under which it is found */
 	struct tmap_buffer *queued;	/* next in the queue of perhaps unused buffers */
 	uint8_t present;		/* TMAP_* kinds with entries */
 	bool in_queue;
-	uint16_t alias_count;
+	uint32_t alias_count;
 	uint32_t priority;		/* in the ordered set */
 	struct tmap_entry *entry[2][TMAP_INLINE];
 	/* place in the set ordered by address (tmap_order.c) */
@@ -100,12 +100,12 @@ struct tmap_slot {
 	struct tmap_buffer *buffer;	/* NULL: free slot */
 };
 
-#define TMAP_SPARE_SIZES 16
+#define TMAP_SPARE_SIZES 32
 
 struct tmap {
 	struct tmap_slot *slots;	/* base address -> buffer, linear probing */
 	uint32_t slot_shift;		/* 64 - log2 of the number of slots */
-	uint32_t slot_count;		/* used */
+	uint32_t slot_count;		/* in use */
 	uint32_t live;
 	uint32_t limit;
 	struct tmap_buffer *root, *first, *last, *finger;	/* tmap_order.c */
@@ -116,7 +116,8 @@ struct tmap {
 	struct tmap_alias *free_aliases;
 	struct tmap_slab *slabs;
 	struct tmap_index *free_indexes;
-	void *spare[TMAP_SPARE_SIZES];		/* zeroed bucket arrays by log2 of their size */
+	void **spare[TMAP_SPARE_SIZES];		/* zeroed bucket arrays by log2 of their size */
+	uint32_t spare_count[TMAP_SPARE_SIZES];
 };
 
 /* A view as nested runs of bytes, outermost (largest stride) first; the last stride is 1. */
@@ -138,6 +139,7 @@ struct tmap_walk {
 	uint8_t side;
 	uint8_t class;			/* being visited */
 	uint8_t grid;			/* of which @view is the position */
+	uint8_t ndims;			/* of the grid */
 	bool scan;			/* visit all buckets, from @bucket on */
 	uint32_t bucket;
 	uint64_t cell[TMAP_GRID_DIMS];
@@ -262,7 +264,7 @@ static inline struct tmap_buffer *tmap_buffer(struct tmap *m, const struct pto_t
 	const struct tmap_slot *s =
 		&m->slots[t->addr * 0x9E3779B97F4A7C15ull >> m->slot_shift];
 
-	if (tmap_likely(s->addr == t->addr && s->buffer && t->addr + t->size <= s->buffer->hi))
+	if (tmap_likely(s->addr == t->addr && s->buffer && t->addr + t->size == s->buffer->hi))
 		return s->buffer;
 	return tmap_buffer_slow(m, t);
 }
