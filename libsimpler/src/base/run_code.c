@@ -41,6 +41,10 @@ static const struct run_code run_codes[] = {
 	CODE(TENSORMAP_OVERFLOW,
 	     "more tensor regions are alive than the tensor map can hold",
 	     "raise ring_task_window, or reuse tensors instead of creating new ones"),
+	CODE(CLUSTER_DEADLOCK,
+	     "allocate_cluster waits for clusters that can never become free",
+	     "allocate no more clusters at once than rt_available_cluster_count() tells, and close the scopes "
+	     "of earlier groups first"),
 	CODE(SCHEDULER_TIMEOUT,
 	     "the run made no progress",
 	     "the report names the stuck task and core; a kernel that never returns or waits for a peer "

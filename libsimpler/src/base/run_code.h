@@ -6,6 +6,8 @@
 #ifndef SIMPLER_BASE_RUN_CODE_H
 #define SIMPLER_BASE_RUN_CODE_H
 
+#include "simpler/error.h"	/* enum simpler_run_code */
+
 struct run_code {
 	int code;			/* positive */
 	const char *name;		/* "HEAP_RING_DEADLOCK" */

@@ -6,6 +6,8 @@
 #ifndef SIMPLER_BASE_SANITIZE_H
 #define SIMPLER_BASE_SANITIZE_H
 
+#include <stddef.h>
+
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -37,13 +39,29 @@
 #define NO_SANITIZE
 #endif
 
-/* Memory that nobody may touch until it is handed out (again), and the reverse. */
+/*
+ * Memory that nobody may touch until it is handed out (again), and the reverse. The empty assembler statement hides where
+ * the address comes from: gcc takes the pointer to const in ASan's interface for a read of memory fresh from malloc().
+ */
+static inline void sanitize_poison(const void *addr, size_t size)
+{
 #if SANITIZE_ADDRESS
-#define sanitize_poison(addr, size)	__asan_poison_memory_region((addr), (size))
-#define sanitize_unpoison(addr, size)	__asan_unpoison_memory_region((addr), (size))
+	__asm__("" : "+r"(addr));
+	__asan_poison_memory_region(addr, size);
 #else
-#define sanitize_poison(addr, size)	((void)(addr), (void)(size))
-#define sanitize_unpoison(addr, size)	((void)(addr), (void)(size))
+	(void)addr;
+	(void)size;
 #endif
+}
+
+static inline void sanitize_unpoison(const void *addr, size_t size)
+{
+#if SANITIZE_ADDRESS
+	__asan_unpoison_memory_region(addr, size);
+#else
+	(void)addr;
+	(void)size;
+#endif
+}
 
 #endif
