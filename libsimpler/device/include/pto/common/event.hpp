@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events between instructions.  On the host they order nothing, since
+ * instructions run in program order; they exist so that kernels that use them
+ * compile unchanged.
+ *
+ * Spec: pto-isa §3.7.
+ */
+#ifndef PTO_COMMON_EVENT_HPP
+#define PTO_COMMON_EVENT_HPP
+
+#include "pto/common/qualifiers.hpp"
+
+namespace pto {
+
+enum class Op {
+	TLOAD, TSTORE, TSTORE_ACC, TSTORE_VEC, TSTORE_MAT, TSTORE_FP, TPREFETCH, TASSIGN, TMOV, TMOV_M2L, TMOV_M2R,
+	TMOV_M2S, TMOV_M2B, TMOV_M2V, TMOV_V2M, TMOV_V2V, TMOV_A2V, TMOV_A2M, TMOV_FP, TEXTRACT, TEXTRACT_M2LR,
+	TEXTRACT_A2M, TEXTRACT_V2M, TEXTRACT_FP, TINSERT, TINSERT_A2M, TINSERT_V2M, TINSERT_FP, TSUBVIEW, TRESHAPE,
+	TCONCAT, TPACK, TINTERLEAVE, TDEINTERLEAVE, TADD, TSUB, TMUL, TDIV, TREM, TFMOD, TMAX, TMIN, TAND, TOR, TXOR,
+	TSHL, TSHR, TPRELU, TADDC, TSUBC, TPOW, TSUBRELU, TFUSEDMULADD, TFUSEDMULADDRELU, TMULADDDST, TADDRELUCONV,
+	TSUBRELUCONV, TADDDEQRELU, TADDS, TSUBS, TMULS, TDIVS, TREMS, TFMODS, TMAXS, TMINS, TANDS, TORS, TXORS,
+	TSHLS, TSHRS, TLRELU, TADDSC, TSUBSC, TAXPY, TPOWS, TEXPANDS, TABS, TNEG, TNOT, TEXP, TLOG, TSQRT, TRSQRT,
+	TRECIP, TRELU, TCMP, TCMPS, TSEL, TSELS, TROWSUM, TROWMAX, TROWMIN, TROWPROD, TROWARGMAX, TROWARGMIN,
+	TCOLSUM, TCOLMAX, TCOLMIN, TCOLPROD, TCOLARGMAX, TCOLARGMIN, TPAIRREDUCESUM, TROWEXPAND, TCOLEXPAND,
+	TROWEXPANDMUL, TROWEXPANDDIV, TROWEXPANDSUB, TROWEXPANDADD, TROWEXPANDMAX, TROWEXPANDMIN, TROWEXPANDEXPDIF,
+	TCOLEXPANDMUL, TCOLEXPANDDIV, TCOLEXPANDSUB, TCOLEXPANDADD, TCOLEXPANDMAX, TCOLEXPANDMIN, TCOLEXPANDEXPDIF,
+	TMATMUL, TMATMUL_ACC, TMATMUL_BIAS, TGEMV, TGEMV_ACC, TGEMV_BIAS, TMATMUL_MX, TGEMV_MX, TGET_SCALE_ADDR,
+	TIMG2COL, SETFMATRIX, TCVT, TTRANS, TFILLPAD, TFILLPAD_INPLACE, TFILLPAD_EXPAND, TGATHER, TGATHERB, TSCATTER,
+	MGATHER, MSCATTER, TQUANT, TDEQUANT, TSORT32, TMRGSORT, TPARTADD, TPARTMUL, TPARTMAX, TPARTMIN, TPARTARGMAX,
+	TPARTARGMIN, TCI, TTRI, TRANDOM, THISTOGRAM, TPRINT, TPUSH, TPOP, TFREE, TALLOC, SCALAR, VECTOR, OP_COUNT
+};
+
+/* What an instruction returns; assigning it to an Event records that event. */
+struct RecordEvent {};
+
+template <Op Src, Op Dst>
+struct Event {
+	static constexpr Op src_op = Src;
+	static constexpr Op dst_op = Dst;
+
+	Event() = default;
+	Event(RecordEvent) {}
+	Event &operator=(RecordEvent) { return *this; }
+	void Wait() {}
+	void Record() {}
+	void Init() {}
+};
+
+/* Waits for events before an instruction; further scratch operands are skipped. */
+template <typename... Args>
+PTO_INTERNAL void WaitAllEvents(const Args &...)
+{
+}
+
+template <typename... Events>
+PTO_INST void TSYNC(const Events &...)
+{
+}
+
+template <Op Src>
+PTO_INST void TSYNC()
+{
+}
+
+} // namespace pto
+
+#endif

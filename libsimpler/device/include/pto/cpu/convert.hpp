@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TCVT: element type conversion with rounding and saturation.
+ *
+ * Spec: pto-isa §4.9, decisions D10.
+ */
+#ifndef PTO_CPU_CONVERT_HPP
+#define PTO_CPU_CONVERT_HPP
+
+#include <limits>
+
+#include "pto/common/event.hpp"
+#include "pto/cpu/ops.hpp"
+#include "pto/cpu/spans.hpp"
+
+namespace pto {
+namespace convert {
+
+/* Largest finite magnitude of a float type. */
+template <typename T>
+constexpr double float_limit()
+{
+	if (is_half_v<T>)
+		return 65504.0;
+	if (is_bfloat16_v<T>)
+		return 338953138925153547590470800371487866880.0;
+	if (std::is_same_v<T, float8_e4m3_t>)
+		return 448.0;
+	if (std::is_same_v<T, float8_e5m2_t>)
+		return 57344.0;
+	return 340282346638528859811704183484516925440.0;
+}
+template <typename T>
+constexpr double lowest()
+{
+	if constexpr (is_float_like_v<T>)
+		return -float_limit<T>();
+	else
+		return double(std::numeric_limits<T>::min());
+}
+template <typename T>
+constexpr double highest()
+{
+	if constexpr (is_float_like_v<T>)
+		return float_limit<T>();
+	else
+		return double(std::numeric_limits<T>::max());
+}
+
+/* To an integral value; NONE leaves the value alone. */
+inline double round_double(double v, RoundMode mode)
+{
+	switch (mode) {
+	case RoundMode::CAST_RINT: return std::nearbyint(v);
+	case RoundMode::CAST_ROUND: return std::round(v);
+	case RoundMode::CAST_FLOOR: return std::floor(v);
+	case RoundMode::CAST_CEIL: return std::ceil(v);
+	case RoundMode::CAST_TRUNC: return std::trunc(v);
+	case RoundMode::CAST_ODD: {
+		const double low = std::floor(v), frac = v - low;
+
+		if (frac != 0.5)
+			return std::nearbyint(v);
+		return std::fmod(low, 2.0) != 0.0 ? low : low + 1.0;
+	}
+	default: return v;
+	}
+}
+
+/* The low bits of the value truncated to 64 bits; 0 for NaN. */
+template <typename D>
+inline D to_integer(double v)
+{
+	if (v != v)
+		return 0;
+	if (v >= 9223372036854775808.0) {
+		if (std::is_same_v<D, uint64_t> && v < 18446744073709551616.0)
+			return D(uint64_t(v));
+		return D(std::numeric_limits<int64_t>::min());
+	}
+	if (v < -9223372036854775808.0)
+		return D(std::numeric_limits<int64_t>::min());
+	return D(uint64_t(int64_t(v)));
+}
+
+struct how {
+	RoundMode mode;
+	bool saturate;
+};
+
+/* One element, by the rules of the host golden model. */
+template <typename D, typename S>
+inline D element(S s, how h)
+{
+	constexpr double lo = lowest<D>() > lowest<S>() ? lowest<D>() : lowest<S>();
+	constexpr double hi = highest<D>() < highest<S>() ? highest<D>() : highest<S>();
+
+	if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+		if (h.saturate) {
+			if constexpr (lowest<S>() < lowest<D>())
+				s = s < S(std::numeric_limits<D>::min()) ? S(std::numeric_limits<D>::min()) : s;
+			if constexpr (highest<S>() > highest<D>())
+				s = s > S(std::numeric_limits<D>::max()) ? S(std::numeric_limits<D>::max()) : s;
+		}
+		return D(s);
+	} else {
+		double v = double(s);
+
+		if (h.saturate)
+			v = v < lo ? lo : v <= hi ? v : hi;
+		if constexpr (std::is_integral_v<D>) {
+			v = round_double(v, h.mode);
+			if (h.saturate && v >= highest<D>())
+				return std::numeric_limits<D>::max();
+			return to_integer<D>(v);
+		} else {
+			if constexpr (std::is_same_v<S, D>)
+				v = round_double(v, h.mode);
+			return D(float(v));
+		}
+	}
+}
+
+/* ---- vectors ---- */
+
+/* Integral value of |v| < 2^31 by mode; larger values are integral already. */
+PTO_SIMD simd::vfloat round_vec(simd::vfloat v, RoundMode mode)
+{
+	using namespace simd;
+	const vfloat a = vabs(v);
+	const vuint sign = (vuint)v & 0x80000000u;
+	/* |v| >= 2^23, and NaN, are integral already */
+	const auto small = a < 8388608.0f;
+	const vfloat safe = small ? a : vfloat{};
+	const vfloat t = __builtin_convertvector(__builtin_convertvector(safe, vint), vfloat);
+	const vfloat frac = safe - t;
+	const vfloat one = splat<vfloat>(1.0f), none = {};
+	vfloat r = t;
+
+	switch (mode) {
+	case RoundMode::CAST_ROUND:
+		r = t + (frac >= 0.5f ? one : none);
+		break;
+	case RoundMode::CAST_RINT:
+	case RoundMode::CAST_ODD: {
+		const vint odd = __builtin_convertvector(t, vint) & 1;
+		const vint tie_up = mode == RoundMode::CAST_RINT ? odd : 1 - odd;
+		const vint up = (frac > 0.5f) | ((frac == 0.5f) & (tie_up != 0));
+
+		r = t + (up ? one : none);
+		break;
+	}
+	case RoundMode::CAST_FLOOR:
+		r = t + (((sign != 0u) & (frac > 0.0f)) ? one : none);
+		break;
+	case RoundMode::CAST_CEIL:
+		r = t + (((sign == 0u) & (frac > 0.0f)) ? one : none);
+		break;
+	case RoundMode::CAST_TRUNC:
+		break;
+	default:
+		return v;
+	}
+	return small ? (vfloat)((vuint)r | sign) : v;
+}
+
+PTO_SIMD bool any(simd::vint mask)
+{
+	uint64_t w[sizeof(mask) / 8], all = 0;
+
+	__builtin_memcpy(w, &mask, sizeof(mask));
+	for (uint64_t x : w)
+		all |= x;
+	return all != 0;
+}
+
+/* Float-like to float-like: through float vectors. */
+template <typename D, typename S>
+struct to_float {
+	how h;
+	PTO_SIMD simd::vfloat operator()(simd::vfloat v) const
+	{
+		if (h.saturate) {
+			constexpr float hi = float(highest<D>() < highest<S>() ? highest<D>() : highest<S>());
+			const simd::vfloat top = simd::splat<simd::vfloat>(hi), low = simd::splat<simd::vfloat>(-hi);
+
+			v = v < low ? low : v;
+			v = v <= top ? v : top;
+		}
+		if constexpr (std::is_same_v<S, D>)
+			v = round_vec(v, h.mode);
+		return v;
+	}
+};
+
+/* Float-like to integers of at most 32 bits; lanes beyond 31 bits one by one. */
+template <typename D, typename S>
+__attribute__((noinline)) void float_to_int(size_t n, D *d, const S *s, how h)
+{
+	using namespace simd;
+	constexpr int L = FLOATS;
+	size_t i = 0;
+
+	for (; i + L <= n; i += L) {
+		vfloat v = load(s + i);
+
+		if (__builtin_expect(any(!(vabs(v) < 2147483520.0f)), 0)) {
+			for (int k = 0; k < L; k++)
+				d[i + k] = element<D>(s[i + k], h);
+			continue;
+		}
+		if constexpr (sizeof(D) < 4) {
+			if (h.saturate) {
+				const vfloat lo = splat<vfloat>(float(lowest<D>())), hi = splat<vfloat>(float(highest<D>()));
+
+				v = v < lo ? lo : v;
+				v = v > hi ? hi : v;
+			}
+		}
+		if constexpr (std::is_same_v<D, uint32_t>) {
+			if (h.saturate)
+				v = v < vfloat{} ? vfloat{} : v;
+		}
+		const vint w = __builtin_convertvector(round_vec(v, h.mode), vint);
+		store_raw(d + i, __builtin_convertvector((vuint)w, vec<std::make_unsigned_t<D>, L>));
+	}
+	for (; i < n; i++)
+		d[i] = element<D>(s[i], h);
+}
+
+/* Integers whose values a 32-bit integer holds to float-like. */
+template <typename D, typename S>
+__attribute__((noinline)) void int_to_float(size_t n, D *d, const S *s, how h)
+{
+	using namespace simd;
+	size_t i = 0;
+
+	for (; i + FLOATS <= n; i += FLOATS) {
+		const vint w = __builtin_convertvector((load_raw<vec<S, FLOATS>>(s + i)), vint);
+		vfloat v = __builtin_convertvector(w, vfloat);
+
+		if (h.saturate && highest<S>() > highest<D>())
+			v = op_max()(op_min()(v, splat<vfloat>(float(highest<D>()))), splat<vfloat>(float(lowest<D>())));
+		store(d + i, v);
+	}
+	for (; i < n; i++)
+		d[i] = element<D>(s[i], h);
+}
+
+template <typename D, typename S>
+__attribute__((noinline)) void one_by_one(size_t n, D *d, const S *s, how h)
+{
+	for (size_t i = 0; i < n; i++)
+		d[i] = element<D>(s[i], h);
+}
+
+template <typename D, typename S>
+inline void span(size_t n, D *d, const S *s, how h)
+{
+	if constexpr (is_float_like_v<D> && is_float_like_v<S>)
+		simd::map(to_float<D, S>{h}, n, d, s);
+	else if constexpr (is_float_like_v<S> && sizeof(D) <= 4)
+		float_to_int(n, d, s, h);
+	else if constexpr (is_float_like_v<D> && (sizeof(S) < 4 || std::is_same_v<S, int32_t>))
+		int_to_float(n, d, s, h);
+	else
+		one_by_one(n, d, s, h);
+}
+
+template <typename D, typename S>
+inline void tile(D &dst, const S &src, how h)
+{
+	spans::run(
+		[h](size_t n, auto *d, auto *s) { span(n, d, static_cast<const typename S::DType *>(s), h); }, dst, src);
+}
+
+} // namespace convert
+
+template <typename D, typename S, typename... W>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, SaturationMode sat, const W &...)
+{
+	convert::tile(dst, src, {mode, sat == SaturationMode::ON});
+	return {};
+}
+template <typename D, typename S, typename... W>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, const W &...)
+{
+	convert::tile(dst, src, {mode, false});
+	return {};
+}
+/* The scratch tile serves the hardware only. */
+template <typename D, typename S, typename T, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, const W &...w)
+{
+	return TCVT(dst, src, mode, w...);
+}
+
+} // namespace pto
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Element-wise instructions on two tiles, on a tile and a scalar, and on one
+ * tile.
+ *
+ * Spec: pto-isa §4.2, §4.3, §4.4.
+ */
+#ifndef PTO_CPU_ELEMENTWISE_HPP
+#define PTO_CPU_ELEMENTWISE_HPP
+
+#include "pto/common/event.hpp"
+#include "pto/cpu/ops.hpp"
+#include "pto/cpu/spans.hpp"
+
+namespace pto {
+namespace elementwise {
+
+/* dst = op(src...) over dst's valid region; all of one element type. */
+template <typename Op, typename D, typename... S>
+inline void run(const Op &op, D &dst, const S &...src)
+{
+	using T = typename D::DType;
+	static_assert((std::is_same_v<T, typename S::DType> && ...), "[PTO][SA] element types must be equal");
+
+	spans::run([&](size_t n, auto *d, auto *...s) { simd::map(op, n, d, static_cast<const T *>(s)...); }, dst, src...);
+}
+
+/* The scalar operand of an instruction as a vector of the tile's compute type. */
+template <typename D, typename V>
+inline auto scalar(const D &, V v)
+{
+	using T = typename D::DType;
+
+	return simd::splat<simd::vec_of<T>>(static_cast<simd::compute_t<T>>(static_cast<T>(v)));
+}
+
+} // namespace elementwise
+
+/* ---- two tiles (§4.2) ---- */
+
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TADD(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_add(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TSUB(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_sub(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TMUL(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_mul(), d, a, b);
+	return {};
+}
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TDIV(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_div(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TREM(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_rem(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TFMOD(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_fmod(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TMAX(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_max(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TMIN(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_min(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TAND(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_and(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TOR(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_or(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TXOR(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_xor(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TSHL(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_shl(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TSHR(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_shr(), d, a, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TPRELU(D &d, const A &a, const B &slope, const W &...)
+{
+	elementwise::run(simd::op_leaky(), d, a, slope);
+	return {};
+}
+template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TPOW(D &d, const A &base, const B &exp, const W &...)
+{
+	elementwise::run(simd::op_pow(), d, base, exp);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TSUBRELU(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_sub_relu(), d, a, b);
+	return {};
+}
+/* d = a + b + c */
+template <typename D, typename A, typename B, typename C, typename... W>
+PTO_INST RecordEvent TADDC(D &d, const A &a, const B &b, const C &c, const W &...)
+{
+	elementwise::run(simd::op_add3(), d, a, b, c);
+	return {};
+}
+/* d = a - b + c */
+template <typename D, typename A, typename B, typename C, typename... W>
+PTO_INST RecordEvent TSUBC(D &d, const A &a, const B &b, const C &c, const W &...)
+{
+	elementwise::run(simd::op_sub_add(), d, a, b, c);
+	return {};
+}
+/* d = a * d + b */
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TFUSEDMULADD(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_mul_add<false>(), d, a, d, b);
+	return {};
+}
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TFUSEDMULADDRELU(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_mul_add<true>(), d, a, d, b);
+	return {};
+}
+/* d = a * b + d */
+template <typename D, typename A, typename B, typename... W>
+PTO_INST RecordEvent TMULADDDST(D &d, const A &a, const B &b, const W &...)
+{
+	elementwise::run(simd::op_mul_add<false>(), d, a, b, d);
+	return {};
+}
+
+/* ---- tile and scalar (§4.3) ---- */
+
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TADDS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_add(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TSUBS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_sub(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TMULS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_mul(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+/* d = a / s, or d = s / a when the scalar comes first.  a5 multiplies floats by 1 / s, where 1 / 0 is +inf. */
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, const W &...)
+{
+	if constexpr (!is_tile_data_v<A>) {
+		elementwise::run(simd::with_first(simd::op_div(), elementwise::scalar(d, a)), d, s);
+	} else {
+#ifdef PTO_NPU_ARCH_A5
+		using T = typename D::DType;
+		if constexpr (is_float_like_v<T>) {
+			const float v = float(T(s)), inverse = v == 0.0f ? __builtin_inff() : 1.0f / v;
+
+			elementwise::run(simd::with_scalar(simd::op_mul(), simd::splat<simd::vfloat>(inverse)), d, a);
+			return {};
+		}
+#endif
+		elementwise::run(simd::with_scalar(simd::op_div(), elementwise::scalar(d, s)), d, a);
+	}
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TREMS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_rem(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TFMODS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_fmod(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TMAXS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_max(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TMINS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_min(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TANDS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_and(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TORS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_or(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TXORS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_xor(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TSHLS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_shl(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TSHRS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_shr(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TLRELU(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_leaky(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+/* d = a + s + b */
+template <typename D, typename A, typename S, typename B, typename... W>
+PTO_INST RecordEvent TADDSC(D &d, const A &a, S s, const B &b, const W &...)
+{
+	elementwise::run(simd::with_middle(simd::op_add3(), elementwise::scalar(d, s)), d, a, b);
+	return {};
+}
+/* d = a - s + b */
+template <typename D, typename A, typename S, typename B, typename... W>
+PTO_INST RecordEvent TSUBSC(D &d, const A &a, S s, const B &b, const W &...)
+{
+	elementwise::run(simd::with_middle(simd::op_sub_add(), elementwise::scalar(d, s)), d, a, b);
+	return {};
+}
+/* d = a * s + d */
+template <typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TAXPY(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_middle(simd::op_mul_add<false>(), elementwise::scalar(d, s)), d, a, d);
+	return {};
+}
+template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>
+PTO_INST RecordEvent TPOWS(D &d, const A &a, S s, const W &...)
+{
+	elementwise::run(simd::with_scalar(simd::op_pow(), elementwise::scalar(d, s)), d, a);
+	return {};
+}
+/* Every valid element = s. */
+template <typename D, typename S, typename... W>
+PTO_INST RecordEvent TEXPANDS(D &d, S s, const W &...)
+{
+	using T = typename D::DType;
+	const T v = static_cast<T>(s);
+
+	spans::run([v](size_t n, T *p) { simd::fill(p, n, v); }, d);
+	return {};
+}
+
+/* ---- one tile (§4.4) ---- */
+
+template <typename D, typename A, typename... W>
+PTO_INST RecordEvent TABS(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_abs(), d, a);
+	return {};
+}
+template <typename D, typename A, typename... W>
+PTO_INST RecordEvent TNEG(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_neg(), d, a);
+	return {};
+}
+template <typename D, typename A, typename... W>
+PTO_INST RecordEvent TNOT(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_not(), d, a);
+	return {};
+}
+template <auto Alg = ExpAlgorithm::DEFAULT, typename D, typename A, typename... W>
+PTO_INST RecordEvent TEXP(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_exp(), d, a);
+	return {};
+}
+template <auto Alg = LogAlgorithm::DEFAULT, typename D, typename A, typename... W>
+PTO_INST RecordEvent TLOG(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_log(), d, a);
+	return {};
+}
+template <auto Alg = SqrtAlgorithm::DEFAULT, typename D, typename A, typename... W>
+PTO_INST RecordEvent TSQRT(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_sqrt(), d, a);
+	return {};
+}
+template <auto Alg = RsqrtAlgorithm::DEFAULT, typename D, typename A, typename... W>
+PTO_INST RecordEvent TRSQRT(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_rsqrt(), d, a);
+	return {};
+}
+template <auto Alg = RecipAlgorithm::DEFAULT, typename D, typename A, typename... W>
+PTO_INST RecordEvent TRECIP(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_recip(), d, a);
+	return {};
+}
+template <typename D, typename A, typename... W>
+PTO_INST RecordEvent TRELU(D &d, const A &a, const W &...)
+{
+	elementwise::run(simd::op_relu(), d, a);
+	return {};
+}
+
+} // namespace pto
+
+#endif

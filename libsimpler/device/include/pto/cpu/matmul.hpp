@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Matrix multiplication.  Operands are packed once per call into panels; the
+ * inner kernel keeps a block of the result in registers and goes through k in
+ * ascending order with one fused multiply-add per element and step, so the
+ * result does not depend on the blocking or on the vector width.
+ *
+ * Spec: pto-isa §4.8, §12 cases 25 to 27.
+ */
+#ifndef PTO_CPU_MATMUL_HPP
+#define PTO_CPU_MATMUL_HPP
+
+#include <cstdlib>
+
+#include "pto/common/event.hpp"
+#include "pto/cpu/copy.hpp"
+#include "pto/cpu/matmul_kernel.hpp"
+
+namespace pto {
+namespace matmul {
+
+/* Floats for f32 results, 32-bit words for i32 results. */
+template <typename C>
+using word_t = std::conditional_t<std::is_same_v<C, float>, float, uint32_t>;
+
+/* Packing: panel of @Width rows (or columns) of the operand, k by k; missing ones are zero. */
+template <typename W>
+struct to_word {
+	template <typename S>
+	static void one(W *d, const S *s)
+	{
+		if constexpr (std::is_same_v<W, float>)
+			*d = float(*s);
+		else
+			*d = W(int32_t(*s));
+	}
+	template <typename S>
+	static void span(size_t n, W *d, const S *s)
+	{
+		if constexpr (std::is_same_v<W, float>) {
+			simd::map(simd::op_same(), n, d, s);
+		} else {
+			for (size_t i = 0; i < n; i++)
+				one(d + i, s + i);
+		}
+	}
+};
+
+template <typename W>
+struct panels {
+	W *a, *b;
+
+	panels(size_t a_words, size_t b_words)
+	{
+		const size_t line = 64 / sizeof(W);
+
+		a_words = (a_words + line - 1) / line * line;
+		b_words = (b_words + line - 1) / line * line;
+		a = static_cast<W *>(aligned_alloc(64, (a_words + b_words) * sizeof(W)));
+		if (!a)
+			core::fail("TMATMUL: no memory for %zu packed words", a_words + b_words);
+		b = a + a_words;
+	}
+	~panels() { free(a); }
+	panels(const panels &) = delete;
+	panels &operator=(const panels &) = delete;
+};
+
+template <typename W, typename T>
+inline void pack_rows(W *to, const T &a, int m, int k, int width)
+{
+	for (int i = 0; i < m; i += width, to += size_t(width) * k) {
+		const int n = copy::least(width, m - i);
+
+		if (n < width)
+			memset(to, 0, size_t(width) * k * sizeof(W));
+		copy::region(to_word<W>(), copy::strided_view<W>{to, 1, width}, 0, 0, copy::tile_view<T>(a), i, 0, n, k);
+	}
+}
+
+template <typename W, typename T>
+inline void pack_cols(W *to, const T &b, int k, int n, int width)
+{
+	for (int j = 0; j < n; j += width, to += size_t(width) * k) {
+		const int cols = copy::least(width, n - j);
+
+		if (cols < width)
+			memset(to, 0, size_t(width) * k * sizeof(W));
+		copy::region(to_word<W>(), copy::strided_view<W>{to, width, 1}, 0, 0, copy::tile_view<T>(b), 0, j, k, cols);
+	}
+}
+
+/* finish(pointer to the result element, row, column, count, product) for pieces of result rows. */
+template <typename C, typename A, typename B, typename F>
+inline void multiply(const C &c, const A &a, const B &b, const F &finish)
+{
+	using W = word_t<typename C::DType>;
+	const int m = a.GetValidRow(), k = a.GetValidCol(), n = b.GetValidCol();
+
+	if (!c.data() || !a.data() || !b.data())
+		core::fail("TMATMUL: a tile has no memory; TASSIGN it first");
+	if (core::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
+		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k, b.GetValidRow(), n,
+			   c.GetValidRow(), c.GetValidCol());
+	if (m <= 0 || n <= 0)
+		return;
+	const kernel_table<W> &kern = kernels<W>();
+	const int mr = kern.rows, nr = kern.cols;
+	const panels<W> p(size_t((m + mr - 1) / mr) * mr * k, size_t((n + nr - 1) / nr) * nr * k);
+
+	pack_rows(p.a, a, m, k, mr);
+	pack_cols(p.b, b, k, n, nr);
+	for (int j = 0; j < n; j += nr)
+		for (int i = 0; i < m; i += mr) {
+			alignas(64) W out[MAX_BLOCK];
+			const int rows = copy::least(mr, m - i), cols = copy::least(nr, n - j);
+
+			kern.run(k, p.a + size_t(i) * k, p.b + size_t(j) * k, out, rows);
+			for (int r = 0; r < rows; r++)
+				for (int x = 0; x < cols; x += 16)
+					finish(i + r, j + x, copy::least(16, cols - x), out + r * nr + x);
+		}
+}
+
+template <typename C, typename A, typename B>
+constexpr void check_types()
+{
+	static_assert(A::Rows == C::Rows && A::Cols == B::Rows && B::Cols == C::Cols,
+		      "[PTO][SA] matmul shapes must agree: a is m x k, b is k x n, c is m x n");
+	static_assert(C::Loc == TileType::Acc && A::Loc == TileType::Left && B::Loc == TileType::Right,
+		      "[PTO][SA] matmul operands are Acc, Left and Right tiles");
+	static_assert((std::is_same_v<typename C::DType, float> && is_float_like_v<typename A::DType>) ||
+			      (std::is_same_v<typename C::DType, int32_t> && std::is_integral_v<typename A::DType>),
+		      "[PTO][SA] matmul element types: float from floats, int32 from int8");
+}
+
+/* Contiguous piece of a result row, up to 16 columns from a multiple of 16. */
+template <typename C, typename W, typename F>
+inline void piece(const C &c, int row, int col, int n, const W *v, const F &combine)
+{
+	using E = typename C::DType;
+	E *d = c.data() + C::Offset(row, col);
+
+	if (n == 16 && (C::Map::col_step == 1 && (C::Map::block_cols >= 16))) {
+		for (int i = 0; i < 16; i++)
+			combine(d + i, bits::cast<E>(v[i]), row, col + i);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		combine(c.data() + C::Offset(row, col + i), bits::cast<E>(v[i]), row, col + i);
+}
+
+template <typename E>
+inline E wrapping_add(E a, E b)
+{
+	if constexpr (std::is_same_v<E, float>)
+		return a + b;
+	else
+		return E(uint32_t(a) + uint32_t(b));
+}
+
+template <typename C, typename A, typename B>
+inline void plain(C &c, const A &a, const B &b)
+{
+	check_types<C, A, B>();
+	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
+		if constexpr (C::Map::col_step == 1 && C::Map::block_cols >= 16)
+			memcpy(c.data() + C::Offset(row, col), v, size_t(n) * 4);
+		else
+			piece(c, row, col, n, v, [](auto *d, auto x, int, int) { *d = x; });
+	});
+}
+
+template <typename C, typename I, typename A, typename B>
+inline void accumulate(C &c, const I &in, const A &a, const B &b)
+{
+	check_types<C, A, B>();
+	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
+		const auto *from = in.data();
+
+		piece(c, row, col, n, v, [from](auto *d, auto x, int r, int j) {
+			*d = wrapping_add(from[I::Offset(r, j)], x);
+		});
+	});
+}
+
+template <typename C, typename A, typename B, typename Bias>
+inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
+{
+	check_types<C, A, B>();
+	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1,
+		      "[PTO][SA] the bias is one row of the result's type");
+	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
+		const auto *from = bias.data();
+
+		piece(c, row, col, n, v, [from](auto *d, auto x, int, int j) {
+			*d = wrapping_add(x, from[Bias::Offset(0, j)]);
+		});
+	});
+}
+
+} // namespace matmul
+
+/* c = a * b */
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename... W>
+PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, const W &...)
+{
+	matmul::plain(c, a, b);
+	return {};
+}
+/* c = in + a * b: the product is summed first, then added once. */
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B, typename... W,
+	  std::enable_if_t<is_tile_data_v<B>, int> = 0>
+PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
+{
+	matmul::accumulate(c, in, a, b);
+	return {};
+}
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B>
+PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b)
+{
+	matmul::accumulate(c, c, a, b);
+	return {};
+}
+/* c = a * b + bias[0, :] */
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias, typename... W>
+PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
+{
+	matmul::with_bias(c, a, b, bias);
+	return {};
+}
+
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename... W>
+PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, const W &...)
+{
+	matmul::plain(c, a, b);
+	return {};
+}
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B, typename... W,
+	  std::enable_if_t<is_tile_data_v<B>, int> = 0>
+PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
+{
+	matmul::accumulate(c, in, a, b);
+	return {};
+}
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B>
+PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b)
+{
+	matmul::accumulate(c, c, a, b);
+	return {};
+}
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias, typename... W>
+PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
+{
+	matmul::with_bias(c, a, b, bias);
+	return {};
+}
+
+} // namespace pto
+
+#endif

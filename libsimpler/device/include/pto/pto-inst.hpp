@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tile instruction set for kernels.  Kernels include this file and use
+ * namespace pto.
+ *
+ * Spec: pto-isa §3, §4, §5.
+ */
+#ifndef PTO_INST_HPP
+#define PTO_INST_HPP
+
+#include "pto/common/constants.hpp"
+#include "pto/common/event.hpp"
+#include "pto/common/fifo.hpp"
+#include "pto/common/global_tensor.hpp"
+#include "pto/common/pto_tile.hpp"
+#include "pto/common/qualifiers.hpp"
+#include "pto/common/types.hpp"
+
+#include "pto/cpu/assign.hpp"
+#include "pto/cpu/convert.hpp"
+#include "pto/cpu/elementwise.hpp"
+#include "pto/cpu/load_store.hpp"
+#include "pto/cpu/matmul.hpp"
+#include "pto/cpu/move.hpp"
+#include "pto/cpu/pipe.hpp"
+#include "pto/cpu/reduce.hpp"
+
+namespace pto {
+namespace comm {
+}
+} // namespace pto
+
+#endif
