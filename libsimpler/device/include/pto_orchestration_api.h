@@ -39,5 +39,9 @@
 /* The loader looks up what the source defines from here on by name. */
 #pragma GCC visibility push(default)
 #endif
+#if defined(__clang__)
+/* Generated conditions have a second pair of parentheses. */
+#pragma clang diagnostic ignored "-Wparentheses-equality"
+#endif
 
 #endif /* PTO_ORCHESTRATION_API_H */

@@ -63,6 +63,8 @@ void set_element(PTO2Runtime *rt, const ChipTensor &t, uint32_t ndims, const dim
 		return;
 	if (std::is_signed<T>::value && std::is_integral<T>::value)
 		word = static_cast<uint64_t>(static_cast<int64_t>(v));
+	if (bytes < sizeof(word))
+		word &= (1ULL << 8 * bytes) - 1;
 	rt->ops->set_tensor_data(rt, raw(t), ndims, index, bytes, word);
 }
 } /* namespace pto_orch */

@@ -37,14 +37,14 @@ inline PTO2Runtime *runtime()
 /* Ends the run with INVALID_ARGS where the reference would assert. */
 template <typename... Args>
 __attribute__((cold, noinline)) void invalid_on(PTO2Runtime *rt, const char *func,
-						const char *fmt, Args... args)
+						const char *fmt, Args... args) noexcept
 {
 	if (rt)
 		rt->ops->invalid_args(rt, func, fmt, args...);
 }
 
 template <typename... Args>
-__attribute__((cold, noinline)) void invalid(const char *func, const char *fmt, Args... args)
+__attribute__((cold, noinline)) void invalid(const char *func, const char *fmt, Args... args) noexcept
 {
 	invalid_on(runtime(), func, fmt, args...);
 }

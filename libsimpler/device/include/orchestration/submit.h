@@ -44,7 +44,7 @@ public:
 namespace pto_orch __attribute__((visibility("hidden")))
 {
 inline TaskOutputTensors submit(PTO2Runtime *rt, int32_t aic, int32_t aiv0, int32_t aiv1,
-				const CoreArgs &args)
+				const CoreArgs &args) noexcept
 {
 	const struct pto_mixed_kernels kernels = { aic, aiv0, aiv1 };
 	TaskOutputTensors out;

@@ -27,9 +27,10 @@ inline MixedKernels kernel_of(int32_t func_id, PTO2WorkerType worker)
 		       MixedKernels{ INVALID_KERNEL_ID, func_id, INVALID_KERNEL_ID };
 }
 
-/* An array of parameters as arguments of @blocks blocks. */
-inline TaskOutputTensors submit_params(PTO2Runtime *rt, const MixedKernels &mk,
-				       const PTOParam *params, int32_t n, int64_t blocks = 1)
+/* An array of parameters as arguments of @blocks blocks; out of line, sources have many. */
+__attribute__((noinline)) inline TaskOutputTensors
+submit_params(PTO2Runtime *rt, const MixedKernels &mk, const PTOParam *params, int32_t n,
+	      int64_t blocks = 1) noexcept
 {
 	OrderedArgs args;
 
@@ -47,7 +48,7 @@ inline TaskOutputTensors submit_params(PTO2Runtime *rt, const MixedKernels &mk,
 
 /* A collecting parameter object. */
 inline TaskOutputTensors submit_param(PTO2Runtime *rt, const MixedKernels &mk,
-				      const PTOParam &param)
+				      const PTOParam &param) noexcept
 {
 	if (param.store.get())
 		return submit(rt, mk, *param.store.get());

@@ -14,7 +14,7 @@
 namespace pto_orch __attribute__((visibility("hidden")))
 {
 /* Makes sure that @t has a buffer to share; false after INVALID_ARGS. */
-inline bool has_buffer(const ChipTensor &t, const char *func)
+inline bool has_buffer(const ChipTensor &t, const char *func) noexcept
 {
 	if (__builtin_expect(t.kind != PTO_KIND_TENSOR, 0)) {
 		invalid(func, "a %s has no memory to make a view of",
