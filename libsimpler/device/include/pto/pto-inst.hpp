@@ -17,13 +17,19 @@
 #include "pto/common/types.hpp"
 
 #include "pto/cpu/assign.hpp"
+#include "pto/cpu/broadcast.hpp"
+#include "pto/cpu/compare.hpp"
 #include "pto/cpu/convert.hpp"
 #include "pto/cpu/elementwise.hpp"
+#include "pto/cpu/generate.hpp"
 #include "pto/cpu/load_store.hpp"
 #include "pto/cpu/matmul.hpp"
 #include "pto/cpu/move.hpp"
+#include "pto/cpu/partial.hpp"
 #include "pto/cpu/pipe.hpp"
 #include "pto/cpu/reduce.hpp"
+#include "pto/cpu/reduce_cols.hpp"
+#include "pto/cpu/transpose_pad.hpp"
 
 namespace pto {
 namespace comm {

@@ -39,21 +39,7 @@ template <typename V>
 PTO_SIMD void transpose(V (&v)[simd::FLOATS])
 {
 	if constexpr (simd::FLOATS == 8) {
-		V t[8], u[8];
-
-		for (int i = 0; i < 8; i += 2) {
-			t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-			t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-		}
-		for (int i = 0; i < 8; i += 4)
-			for (int j = 0; j < 2; j++) {
-				u[i + 2 * j] = __builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-				u[i + 2 * j + 1] = __builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-			}
-		for (int i = 0; i < 4; i++) {
-			v[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-			v[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-		}
+		simd::transpose8_wide(v);
 	} else {
 		const V a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
 		const V b = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
@@ -67,23 +53,55 @@ PTO_SIMD void transpose(V (&v)[simd::FLOATS])
 	}
 }
 
-/* Reduces FLOATS rows of 32-bit accumulators at once; needs at least one column. */
-template <typename Op, typename T>
-__attribute__((noinline)) void rows_at_once(const T *const (&row)[simd::FLOATS], int cols, acc_t<T> *out)
+/* The value of one row in each lane. */
+template <typename Op, typename V>
+struct fold_value {
+	using values = V;
+	V acc;
+
+	PTO_SIMD void first(V x) { acc = x; }
+	PTO_SIMD void next(V x, int) { acc = Op()(acc, x); }
+};
+
+/* The best value and its first position; a leading NaN stays. */
+template <bool Max, typename V>
+struct fold_arg {
+	using values = V;
+	V acc;
+	simd::vint at;
+
+	PTO_SIMD void first(V x)
+	{
+		acc = x;
+		at = simd::vint{};
+	}
+	PTO_SIMD void next(V x, int c)
+	{
+		const simd::vint better = Max ? acc < x : x < acc;
+
+		acc = better ? x : acc;
+		at = better ? simd::vint{} + c : at;
+	}
+};
+
+/* Folds FLOATS rows of 32-bit accumulators at once; needs at least one column. */
+template <typename Fold, typename T>
+__attribute__((noinline)) void rows_at_once(const T *const (&row)[simd::FLOATS], int cols, Fold &out)
 {
 	constexpr int L = simd::FLOATS;
-	acc_vec<T> acc = {};
-	int c = 0;
-
-	for (int i = 0; i < L; i++)
-		acc[i] = acc_t<T>(row[i][0]);
-	for (c = 1; c < cols && c % L; c++) {
+	const auto column = [&row](int c) {
 		acc_vec<T> x = {};
 
 		for (int i = 0; i < L; i++)
 			x[i] = acc_t<T>(row[i][c]);
-		acc = Op()(acc, x);
-	}
+		return x;
+	};
+	Fold fold;
+	int c;
+
+	fold.first(column(0));
+	for (c = 1; c < cols && c % L; c++)
+		fold.next(column(c), c);
 	for (; c + L <= cols; c += L) {
 		acc_vec<T> v[L];
 
@@ -91,28 +109,63 @@ __attribute__((noinline)) void rows_at_once(const T *const (&row)[simd::FLOATS],
 			v[i] = load(row[i] + c);
 		transpose(v);
 		for (int i = 0; i < L; i++)
-			acc = Op()(acc, v[i]);
+			fold.next(v[i], c + i);
 	}
-	for (; c < cols; c++) {
-		acc_vec<T> x = {};
-
-		for (int i = 0; i < L; i++)
-			x[i] = acc_t<T>(row[i][c]);
-		acc = Op()(acc, x);
-	}
-	simd::store_raw(out, acc);
+	for (; c < cols; c++)
+		fold.next(column(c), c);
+	out = fold;
 }
 
-/* One row of any layout. */
-template <typename Op, typename S>
-inline acc_t<typename S::DType> one_row(const S &src, int r, int cols)
+/* Calls done(row, lane, fold) for each row of @src; any layout, elements of at most 32 bits. */
+template <typename Fold, typename S, typename F>
+inline void each_row(const S &src, const F &done)
 {
-	using C = acc_t<typename S::DType>;
-	using V = simd::vec<C, 16 / sizeof(C)>;
-	V acc = V{} + C(src.GetElement(r, 0));
+	using T = typename S::DType;
+	constexpr int L = simd::FLOATS;
+	const int rows = src.GetValidRow(), cols = src.GetValidCol();
 
-	for (int c = 1; c < cols; c++)
-		acc = Op()(acc, V{} + C(src.GetElement(r, c)));
+	if (rows <= 0 || cols <= 0)
+		return;
+	for (int r = 0; r < rows; r += L) {
+		const int n = rows - r < L ? rows - r : L;
+		Fold fold;
+
+		if constexpr (spans::is_rows<S>) {
+			const T *row[L];
+
+			for (int i = 0; i < L; i++)
+				row[i] = src.data() + size_t(r + (i < n ? i : 0)) * S::Cols;
+			rows_at_once(row, cols, fold);
+		} else {
+			for (int c = 0; c < cols; c++) {
+				typename Fold::values x = {};
+
+				for (int i = 0; i < n; i++)
+					x[i] = acc_t<T>(src.GetElement(r + i, c));
+				c ? fold.next(x, c) : fold.first(x);
+			}
+		}
+		for (int i = 0; i < n; i++)
+			done(r + i, i, fold);
+	}
+}
+
+template <typename D, typename S>
+inline void check_rows(const D &dst, const S &src)
+{
+	if (core::checked() && dst.GetValidRow() != src.GetValidRow())
+		core::fail("row reduction: destination has %d valid rows, source %d", dst.GetValidRow(), src.GetValidRow());
+}
+
+/* A row of 64-bit integers. */
+template <typename Op, typename S>
+inline typename S::DType wide_row(const S &src, int r)
+{
+	using V = simd::vec<typename S::DType, 2>;
+	V acc = V{} + src.GetElement(r, 0);
+
+	for (int c = 1; c < src.GetValidCol(); c++)
+		acc = Op()(acc, V{} + src.GetElement(r, c));
 	return acc[0];
 }
 
@@ -121,30 +174,42 @@ inline void along_rows(D &dst, const S &src)
 {
 	using T = typename S::DType;
 	using DT = typename D::DType;
-	const int rows = src.GetValidRow(), cols = src.GetValidCol();
 
-	if (core::checked() && dst.GetValidRow() != rows)
-		core::fail("row reduction: destination has %d valid rows, source %d", dst.GetValidRow(), rows);
-	if (rows <= 0 || cols <= 0)
-		return;
-	if constexpr (spans::is_rows<S> && sizeof(acc_t<T>) == 4) {
-		constexpr int L = simd::FLOATS;
-
-		for (int r = 0; r < rows; r += L) {
-			const int n = rows - r < L ? rows - r : L;
-			const T *row[L];
-			acc_t<T> out[L];
-
-			for (int i = 0; i < L; i++)
-				row[i] = src.data() + size_t(r + (i < n ? i : 0)) * S::Cols;
-			rows_at_once<Op>(row, cols, out);
-			for (int i = 0; i < n; i++)
-				dst.data()[D::Offset(r + i, 0)] = DT(out[i]);
-		}
-	} else {
-		for (int r = 0; r < rows; r++)
-			dst.data()[D::Offset(r, 0)] = DT(one_row<Op>(src, r, cols));
+	check_rows(dst, src);
+	if constexpr (sizeof(acc_t<T>) == 4) {
+		each_row<fold_value<Op, acc_vec<T>>>(src, [&dst](int r, int lane, const auto &fold) {
+			dst.data()[D::Offset(r, 0)] = DT(fold.acc[lane]);
+		});
+	} else if (src.GetValidCol() > 0) {
+		for (int r = 0; r < src.GetValidRow(); r++)
+			dst.data()[D::Offset(r, 0)] = DT(wide_row<Op>(src, r));
 	}
+}
+
+/* Index, and with @val also the value, of the best element of each row. */
+template <bool Max, typename I, typename S>
+inline void row_arg(I &idx, const S &src)
+{
+	using T = typename S::DType;
+	static_assert(sizeof(acc_t<T>) == 4, "[PTO][SA] elements of at most 4 bytes");
+
+	check_rows(idx, src);
+	each_row<fold_arg<Max, acc_vec<T>>>(src, [&](int r, int lane, const auto &fold) {
+		idx.data()[I::Offset(r, 0)] = typename I::DType(fold.at[lane]);
+	});
+}
+
+template <bool Max, typename V, typename I, typename S>
+inline void row_arg(V &val, I &idx, const S &src)
+{
+	using T = typename S::DType;
+	static_assert(sizeof(acc_t<T>) == 4, "[PTO][SA] elements of at most 4 bytes");
+
+	check_rows(idx, src);
+	each_row<fold_arg<Max, acc_vec<T>>>(src, [&](int r, int lane, const auto &fold) {
+		val.data()[V::Offset(r, 0)] = typename V::DType(fold.acc[lane]);
+		idx.data()[I::Offset(r, 0)] = typename I::DType(fold.at[lane]);
+	});
 }
 
 } // namespace reduce
@@ -171,6 +236,32 @@ template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TROWMIN(D &d, const S &src, const W &...)
 {
 	reduce::along_rows<simd::op_min>(d, src);
+	return {};
+}
+
+/* (index, source, scratch) or (value, index, source, scratch) */
+template <typename D, typename S, typename T>
+PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &)
+{
+	reduce::row_arg<true>(idx, src);
+	return {};
+}
+template <typename V, typename I, typename S, typename T>
+PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &)
+{
+	reduce::row_arg<true>(val, idx, src);
+	return {};
+}
+template <typename D, typename S, typename T>
+PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &)
+{
+	reduce::row_arg<false>(idx, src);
+	return {};
+}
+template <typename V, typename I, typename S, typename T>
+PTO_INST RecordEvent TROWARGMIN(V &val, I &idx, const S &src, const T &)
+{
+	reduce::row_arg<false>(val, idx, src);
 	return {};
 }
 

@@ -193,6 +193,58 @@ PTO_SIMD void store_part(T *p, V v, int n)
 template <typename T>
 using vec_of = vec<compute_t<T>, LANES<T>>;
 
+/* What storing to T and loading again gives. */
+template <typename T, typename V>
+PTO_SIMD V round_to(V v)
+{
+	if constexpr (is_float_like_v<T> && !std::is_same_v<T, float>) {
+		T buf[LANES<T>];
+
+		store(static_cast<T *>(buf), v);
+		return load(static_cast<const T *>(buf));
+	} else {
+		return v;
+	}
+}
+
+/* v[i][j] becomes v[j][i]. */
+template <typename V>
+PTO_SIMD void transpose8(V (&v)[8])
+{
+	static_assert(count<V> == 8, "eight vectors of eight");
+	for (int step = 0; step < 3; step++) {
+		V t[8];
+
+		for (int i = 0; i < 4; i++) {
+			t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+			t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+		}
+		for (int i = 0; i < 8; i++)
+			v[i] = t[i];
+	}
+}
+
+/* The same for 32-byte vectors, with shuffles that stay within 16-byte halves as long as possible. */
+template <typename V>
+PTO_SIMD void transpose8_wide(V (&v)[8])
+{
+	V t[8], u[8];
+
+	for (int i = 0; i < 8; i += 2) {
+		t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+		t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+	}
+	for (int i = 0; i < 8; i += 4)
+		for (int j = 0; j < 2; j++) {
+			u[i + 2 * j] = __builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+			u[i + 2 * j + 1] = __builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+		}
+	for (int i = 0; i < 4; i++) {
+		v[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+		v[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+	}
+}
+
 /* d[i] = op(s[i]...) over a contiguous span; all element types have the same lane count. */
 template <typename Op, typename D, typename... S>
 __attribute__((noinline)) void map(const Op &op, size_t n, D *d, const S *...s)
