@@ -30,6 +30,7 @@
 #define SIMPLER_CHIP_CHIP_H
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -142,6 +143,7 @@ struct chip_core {
 	struct pto_global_context global;
 	uint8_t state;			/* enum chip_core_state */
 	uint8_t slot;			/* enum chip_slot */
+	bool was_parked;		/* its block had to wait at least once */
 	const char *waits_for;		/* PARKED: static text, e.g. "pop from an empty pipe" */
 	uint64_t wait_detail;		/* PARKED: pipe key */
 	uint32_t async_count;
@@ -196,10 +198,12 @@ struct chip_executor_ops {
 	void (*resume_core)(struct chip *c, struct chip_core *core);
 	/* Calls core->kernel on the calling stack; 0, or 1 when it crashed (already reported).  Lock not held. */
 	int (*call_kernel)(struct chip *c, struct chip_core *core);
-	/* Work became ready that other threads could help with.  Lock held. */
-	void (*work_ready)(struct chip *c);
+	/* @t is queued and could be helped with; NULL: some other state changed.  Lock held. */
+	void (*work_ready)(struct chip *c, const struct chip_task *t);
 	/* The core the calling thread executes a block of; NULL outside kernels. */
 	struct chip_core *(*self)(void);
+	/* Should @t, which could run at once, be queued for other threads instead?  Lock held. */
+	bool (*prefer_queue)(struct chip *c, const struct chip_task *t);
 	/* Ends the calling block's kernel without returning to it. */
 	void (*abandon_kernel)(struct chip *c, struct chip_core *core) __attribute__((noreturn));
 };
@@ -254,13 +258,16 @@ struct chip {
 	_Atomic uint64_t progress;	/* bumped by every finished block; read by the watchdog */
 
 	/* orchestrator */
+	bool in_op;			/* inside a call of the function table */
 	enum chip_orch_wait orch_wait;
 	uint32_t orch_waits;		/* producers that an element access waits for */
 	uint64_t orch_request;		/* bytes, slots or clusters it waits for */
 	struct chip_task *orch_node;	/* stands for the orchestrator in consumer lists */
-	int64_t orch_wait_start_ns;	/* of an element access; 0 none */
+	_Atomic uint64_t orch_wait_start_ns;	/* of an element access, 0 none; read by the watchdog */
 
 	/* scheduler */
+	struct chip_queue dummies;	/* to complete in the loop of sched_complete() */
+	bool completing;
 	struct chip_queue ready[2][3];	/* [0] sync-start cohorts, [1] others; by shape */
 	struct chip_core *placed;	/* FIFO of cores to start */
 	struct chip_core **placed_tail;
@@ -272,13 +279,19 @@ struct chip {
 	struct chip_group *groups;
 	uint32_t group_serial;
 	struct chip_pipe_link *links;	/* by pipe id */
-	uint32_t link_count, link_room;
+	uint32_t link_room;
+	uint64_t pipe_serial;
 	struct chip_async_wait *async_waits;
+	uint8_t *arenas;		/* on-chip memories of all cores, committed lazily */
+	size_t arenas_bytes;
 	struct chip_core *cores;	/* clusters * 3: AIC [0,N), AIV [N,3N) */
 	struct chip_pipe_state *pipes[CHIP_MAX_CLUSTERS];
 	struct chip_edge *free_edges;
 	void *edge_slabs;
 
+	bool manual_warned;
+	bool fail_next_growth;		/* fault injection */
+	uint32_t open_task_override;	/* tests: limit of open tasks; 0 = the sum of the windows */
 	uint64_t inline_blocks, parks, blocks;
 };
 
@@ -343,6 +356,16 @@ void chip_describe_stall(const struct chip *c, char *buf, size_t size);
 
 /* "0x1_00000003": ring and local number of a task, for messages. */
 const char *chip_task_name(uint64_t id, char buf[24]);
+
+/* Bytes of an element; 0 for unknown types. */
+static inline uint32_t chip_dtype_bytes(uint8_t dtype)
+{
+	static const uint8_t bytes[PTO_DTYPE_COUNT] = {
+		4, 2, 4, 2, 1, 1, 2, 8, 8, 2, 4, 1, 1, 1, 1
+	};
+
+	return dtype < PTO_DTYPE_COUNT ? bytes[dtype] : 0;
+}
 
 static inline void chip_lock(struct chip *c)
 {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* Deferred completion: a subtask ends when its kernel has returned and its conditions hold (chip-runtime §9). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/run_code.h"
+#include "chip/sched.h"
+
+#define ENGINE_LAST	3	/* CCU */
+#define TYPE_COUNTER	0
+#define TYPE_EVENT	1
+
+struct chip_async_wait {
+	struct chip_async_wait *next;
+	struct chip_task *task;
+	uint32_t open;
+	uint32_t count;
+	struct pto_async_condition conditions[];
+};
+
+static int check(const struct chip_core *core)
+{
+	if (core->async_error)
+		return core->async_error;
+	if (core->async_count > PTO_ASYNC_CONDITIONS)
+		return SIMPLER_RUN_ASYNC_REGISTRATION_FAILED;
+	for (uint32_t i = 0; i < core->async_count; i++) {
+		const struct pto_async_condition *cond = &core->async_entries[i];
+
+		if ((cond->type != TYPE_COUNTER && cond->type != TYPE_EVENT) ||
+		    cond->engine > ENGINE_LAST || !cond->addr || cond->addr % 4)
+			return SIMPLER_RUN_ASYNC_COMPLETION_INVALID;
+	}
+	return 0;
+}
+
+bool async_defer(struct chip *c, struct chip_core *core)
+{
+	struct chip_async_wait *w;
+	int code = check(core);
+
+	if (code) {
+		chip_fail_sched(c, code, core, "%s: kernel %s registered %u completion conditions, of which at most %d valid ones are allowed",
+				run_code_name(code), core->kernel->name, core->async_count,
+				PTO_ASYNC_CONDITIONS);
+		return false;
+	}
+	w = malloc(sizeof(*w) + core->async_count * sizeof(w->conditions[0]));
+	if (!w) {
+		chip_fail_sched(c, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, core,
+				"no host memory for %u completion conditions", core->async_count);
+		return false;
+	}
+	w->task = core->task;
+	w->count = w->open = core->async_count;
+	memcpy(w->conditions, core->async_entries, w->count * sizeof(w->conditions[0]));
+	w->next = c->async_waits;
+	c->async_waits = w;
+	core->task->flags |= CHIP_TASK_DEFERRED;
+	return true;
+}
+
+static bool holds(const struct pto_async_condition *cond)
+{
+	const _Atomic uint32_t *word = (const _Atomic uint32_t *)(uintptr_t)cond->addr;
+
+	/* acquire: pairs with the release of whoever signals, so that its data is seen */
+	return atomic_load_explicit(word, memory_order_acquire) >= (uint32_t)cond->expected_value;
+}
+
+static bool all_hold(struct chip_async_wait *w)
+{
+	while (w->open && holds(&w->conditions[w->open - 1]))
+		w->open--;
+	return !w->open;
+}
+
+bool chip_poll_async(struct chip *c)
+{
+	struct chip_async_wait **link = &c->async_waits;
+	bool any = false;
+
+	while (*link && !chip_is_fatal(c)) {
+		struct chip_async_wait *w = *link;
+
+		if (!all_hold(w)) {
+			link = &w->next;
+			continue;
+		}
+		*link = w->next;
+		if (--w->task->subtasks_left == 0)
+			sched_complete(c, w->task);
+		free(w);
+		any = true;
+		link = &c->async_waits;
+	}
+	return any;
+}
+
+void async_reset(struct chip *c)
+{
+	while (c->async_waits) {
+		struct chip_async_wait *w = c->async_waits;
+
+		c->async_waits = w->next;
+		free(w);
+	}
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* Scopes: lifetimes of tasks and of the buffers they own (chip-runtime §12). */
+#include "base/run_code.h"
+#include "chip/sched.h"
+#include "chip/submit.h"
+
+void scope_begin(struct chip *c, int mode)
+{
+	struct chip_scope *s;
+
+	if (c->rt.scope_depth >= CHIP_MAX_SCOPES) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "scope depth %u exceeds the limit of %u",
+			       c->rt.scope_depth + 1, CHIP_MAX_SCOPES);
+		return;
+	}
+	if (mode != PTO_SCOPE_AUTO && mode != PTO_SCOPE_MANUAL) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "scope mode %d is neither AUTO (0) nor MANUAL (1)",
+			       mode);
+		return;
+	}
+	if (mode == PTO_SCOPE_AUTO && c->manual_depth) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "an AUTO scope inside a MANUAL scope");
+		return;
+	}
+	s = scope_at(c, c->rt.scope_depth);
+	s->serial = ++c->scope_serial;
+	s->mode = (uint8_t)mode;
+	s->ring = (uint8_t)(c->rt.scope_depth < CHIP_RINGS ? c->rt.scope_depth : CHIP_RINGS - 1);
+	s->tasks = 0;
+	s->list = NULL;
+	c->manual_depth += mode == PTO_SCOPE_MANUAL;
+	c->rt.scope_depth++;
+	c->rt.scope_serial = s->serial;
+}
+
+static void close_innermost(struct chip *c)
+{
+	struct chip_scope *s = scope_at(c, --c->rt.scope_depth);
+	struct chip_task *t = s->list;
+
+	c->manual_depth -= s->mode == PTO_SCOPE_MANUAL;
+	c->open_tasks -= s->tasks;
+	c->rt.scope_serial = c->rt.scope_depth ? scope_current(c)->serial : 0;
+	while (t) {
+		struct chip_task *next = t->scope_next;
+
+		sched_unref(c, t);
+		t = next;
+	}
+}
+
+void scope_end(struct chip *c)
+{
+	if (c->rt.scope_depth <= 1) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "scope_end without a scope_begin");
+		return;
+	}
+	close_innermost(c);
+}
+
+void scope_end_all(struct chip *c)
+{
+	while (c->rt.scope_depth)
+		close_innermost(c);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* Failure latches and the report of a stall. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "chip/chip.h"
+#include "chip/pipe.h"
+
+const char *chip_task_name(uint64_t id, char buf[24])
+{
+	if (id == PTO_NO_TASK)
+		snprintf(buf, 24, "none");
+	else
+		snprintf(buf, 24, "%u:%u", (unsigned int)(id >> 32), (unsigned int)id);
+	return buf;
+}
+
+static void latch(struct chip *c, const char *text)
+{
+	struct chip_failure *f = &c->failure;
+
+	if (!f->text[0])
+		snprintf(f->text, sizeof(f->text), "%s", text);
+	/* relaxed: see chip_is_fatal() */
+	atomic_store_explicit(&c->fatal, true, memory_order_relaxed);
+	if (c->orch_wait != CHIP_ORCH_RUNNING && c->orch_wait != CHIP_ORCH_DONE)
+		c->config.ops->resume_orchestrator(c);
+	c->config.ops->work_ready(c, NULL);
+}
+
+void chip_vfail_orch(struct chip *c, int code, const char *fmt, va_list ap)
+{
+	struct chip_failure *f = &c->failure;
+	char text[sizeof(f->text)];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	/* an orchestrator code outranks what a scheduler reported before it */
+	if (!f->orch_code) {
+		f->orch_code = code;
+		f->phase = SIMPLER_HW_PHASE_ORCHESTRATE;
+		f->text[0] = '\0';
+	}
+	latch(c, text);
+}
+
+void chip_fail_orch(struct chip *c, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	chip_vfail_orch(c, code, fmt, ap);
+	va_end(ap);
+}
+
+void chip_fail_sched(struct chip *c, int code, const struct chip_core *core, const char *fmt, ...)
+{
+	struct chip_failure *f = &c->failure;
+	char text[sizeof(f->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!f->sched_code) {
+		f->sched_code = code;
+		if (!f->orch_code)
+			f->phase = SIMPLER_HW_PHASE_EXECUTE;
+		if (core && core->task) {
+			f->core = (int32_t)core->pub.core_id;
+			f->func_id = core->kernel->func_id;
+			f->task = core->task->base.id;
+		}
+	}
+	latch(c, text);
+}
+
+static const char *const orch_waits[] = {
+	[CHIP_ORCH_RUNNING] = "running",
+	[CHIP_ORCH_SLOT] = "waiting for a task slot",
+	[CHIP_ORCH_HEAP] = "waiting for heap space",
+	[CHIP_ORCH_DEP_POOL] = "waiting for dependency pool entries",
+	[CHIP_ORCH_TMAP] = "waiting for tensor map entries",
+	[CHIP_ORCH_CLUSTER] = "waiting for free clusters",
+	[CHIP_ORCH_TENSOR] = "waiting for the producers of an element",
+	[CHIP_ORCH_DONE] = "done",
+};
+
+static int describe_core(const struct chip_core *core, char *buf, size_t size)
+{
+	char name[24];
+	const char *state = core->state == CHIP_CORE_PARKED ? core->waits_for :
+			    core->state == CHIP_CORE_PLACED ? "waiting to start" : "running";
+
+	return snprintf(buf, size, "; core %u (%s%s of cluster %u): task %s block %d/%d kernel %s, %s",
+			core->pub.core_id, core->pub.is_aic ? "AIC" : "AIV",
+			core->pub.is_aic ? "" : core->pub.lane ? "1" : "0", core->pub.cluster_id,
+			chip_task_name(core->task->base.id, name), core->pub.block_idx,
+			core->pub.block_num, core->kernel->name, state);
+}
+
+void chip_describe_stall(const struct chip *c, char *buf, size_t size)
+{
+	uint32_t cores = c->config.clusters * CHIP_CORES_PER_CLUSTER;
+	size_t used;
+
+	used = (size_t)snprintf(buf, size, "orchestrator %s; %llu of %llu tasks completed",
+				orch_waits[c->orch_wait], (unsigned long long)c->completed,
+				(unsigned long long)c->submitted);
+	for (uint32_t i = 0; i < cores && used < size; i++)
+		if (c->cores[i].state != CHIP_CORE_FREE)
+			used += (size_t)describe_core(&c->cores[i], buf + used, size - used);
+	for (uint32_t r = 0; r < CHIP_RINGS && used < size; r++) {
+		const struct chip_ring *ring = &c->rings[r];
+
+		if (ring->next != ring->alive)
+			used += (size_t)snprintf(buf + used, size - used,
+				"; ring %u: %u of %u slots, heap %llu of %llu bytes free", r,
+				ring->next - ring->alive, ring->window,
+				(unsigned long long)chip_heap_available(&ring->heap),
+				(unsigned long long)ring->heap.size);
+	}
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/* Task records and the buffers they own: slot, heap block, lifetime. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/run_code.h"
+#include "chip/sched.h"
+#include "chip/submit.h"
+
+bool orch_wait(struct chip *c, enum chip_orch_wait why, uint64_t request)
+{
+	if (chip_is_fatal(c))
+		return false;
+	c->orch_wait = why;
+	c->orch_request = request;
+	c->config.ops->park_orchestrator(c);
+	c->orch_wait = CHIP_ORCH_RUNNING;
+	return !chip_is_fatal(c);
+}
+
+static uint32_t round8(uint32_t n)
+{
+	return (n + 7) & ~7u;
+}
+
+static uint32_t record_bytes(const struct record_shape *s)
+{
+	return (uint32_t)sizeof(struct chip_task) + s->tensors * (uint32_t)sizeof(struct pto_tensor) +
+	       s->entries * (uint32_t)sizeof(struct tmap_entry) + s->retained * 8 +
+	       s->scalars * 8 + (s->pipes ? (s->pipes + 1) * 8 : 0) + round8(s->order) +
+	       (s->predicate ? (uint32_t)(sizeof(struct pto_predicate) +
+					  sizeof(struct pto_tensor)) : 0);
+}
+
+/* Lays the variable part out behind the tensors, in falling order of alignment. */
+static void lay_out(struct chip_task *t, const struct record_shape *s)
+{
+	unsigned char *at = (unsigned char *)&t->tensors[s->tensors];
+
+	t->entries = (struct tmap_entry *)at;
+	at += s->entries * sizeof(*t->entries);
+	if (s->predicate) {
+		t->predicate = (struct pto_predicate *)at;
+		at += sizeof(*t->predicate) + sizeof(struct pto_tensor);
+	} else {
+		t->predicate = NULL;
+	}
+	t->retained = (struct chip_task **)at;
+	at += s->retained * 8;
+	t->scalars = (uint64_t *)at;
+	at += s->scalars * 8;
+	t->pipe_ids = (uint64_t *)at;
+	if (s->pipes)
+		at += (s->pipes + 1) * 8;
+	t->order = at;
+}
+
+static void init_fixed(struct chip_task *t, const struct record_shape *s)
+{
+	t->state = CHIP_WAITING;
+	t->shape = CHIP_SHAPE_DUMMY;
+	t->flags = 0;
+	t->tensor_count = (uint8_t)s->tensors;
+	t->scalar_count = (uint8_t)s->scalars;
+	t->entry_count = 0;
+	t->timing_slot = -1;
+	t->kernel_mask = 0;
+	t->waits = 1;
+	t->pipe_waits = 0;
+	t->refs = 1;
+	t->retained_count = 0;
+	t->spill = 0;
+	t->block_num = 1;
+	t->next_block = 0;
+	t->subtasks_left = 0;
+	t->mark = 0;
+	t->consumers = NULL;
+	t->group = NULL;
+	t->async = NULL;
+}
+
+static bool wait_slot(struct chip *c, struct chip_scope *scope, struct chip_ring *r)
+{
+	if (scope->tasks >= r->window - 1) {
+		chip_fail_orch(c, SIMPLER_RUN_SCOPE_DEADLOCK,
+			       "%s: one open scope (depth %u) holds %u tasks, all that a window of %u allows; "
+			       "close scopes earlier or raise ring_task_window[%u]",
+			       run_code_name(SIMPLER_RUN_SCOPE_DEADLOCK), (unsigned int)(scope - c->scopes),
+			       scope->tasks, r->window, r->index);
+		return false;
+	}
+	if (c->open_tasks >= c->open_task_limit) {
+		chip_fail_orch(c, SIMPLER_RUN_SCOPE_TASKS_OVERFLOW,
+			       "%s: open scopes hold %u tasks, all windows together have %u slots",
+			       run_code_name(SIMPLER_RUN_SCOPE_TASKS_OVERFLOW), c->open_tasks,
+			       c->open_task_limit);
+		return false;
+	}
+	while (!chip_ring_has_slot(r))
+		if (!orch_wait(c, CHIP_ORCH_SLOT, 1))
+			return false;
+	return true;
+}
+
+static bool wait_heap(struct chip *c, struct chip_ring *r, uint64_t bytes, uint64_t *offset)
+{
+	int rc;
+
+	if (bytes && chip_ring_map_heap(r)) {
+		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK, "%s: no host memory for a heap of %llu bytes",
+			       run_code_name(SIMPLER_RUN_HEAP_RING_DEADLOCK), (unsigned long long)r->heap.size);
+		return false;
+	}
+	while ((rc = chip_heap_alloc(&r->heap, bytes, offset)) == -ENOSPC)
+		if (!orch_wait(c, CHIP_ORCH_HEAP, bytes))
+			return false;
+	if (rc)
+		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK,
+			       "%s: outputs of %llu bytes exceed the heap of ring %u (%llu bytes); raise ring_heap[%u]",
+			       run_code_name(SIMPLER_RUN_HEAP_RING_DEADLOCK), (unsigned long long)bytes, r->index,
+			       (unsigned long long)r->heap.size, r->index);
+	return !rc;
+}
+
+struct chip_task *task_create(struct chip *c, struct chip_scope *scope,
+			      const struct record_shape *shape, uint64_t heap, uint64_t *heap_addr)
+{
+	struct chip_ring *r = &c->rings[scope->ring];
+	struct chip_chunk *chunk;
+	struct chip_task *t;
+	uint64_t offset = 0;
+
+	if (!wait_slot(c, scope, r) || !wait_heap(c, r, heap, &offset))
+		return NULL;
+	t = chip_ring_record(r, record_bytes(shape), &chunk);
+	if (!t) {
+		chip_fail_orch(c, SIMPLER_RUN_FLOW_CONTROL_DEADLOCK, "no host memory for a task record of %u bytes",
+			       record_bytes(shape));
+		return NULL;
+	}
+	init_fixed(t, shape);
+	lay_out(t, shape);
+	t->base.chunk = chunk;
+	t->base.heap_end = r->heap.top;
+	t->base.heap_epoch = r->heap.epoch;
+	chip_ring_publish(r, &t->base);
+	t->scope_next = scope->list;
+	scope->list = t;
+	scope->tasks++;
+	c->open_tasks++;
+	c->submitted++;
+	*heap_addr = (uint64_t)(uintptr_t)r->heap_base + offset;
+	return t;
+}
+
+uint64_t create_info_bytes(const struct pto_create_info *ci)
+{
+	uint64_t n = chip_dtype_bytes(ci->dtype);
+
+	for (uint32_t d = 0; d < ci->ndims; d++)
+		if (__builtin_mul_overflow(n, ci->shapes[d], &n))
+			return UINT64_MAX;
+	return n;
+}
+
+static void fill_initial(uint64_t addr, uint64_t bytes, uint64_t value, uint32_t width)
+{
+	unsigned char *at = (unsigned char *)(uintptr_t)addr;
+
+	for (uint64_t done = 0; done < bytes; done += width)
+		memcpy(at + done, &value, width);
+}
+
+void tensor_from_create(struct pto_tensor *t, const struct pto_create_info *ci, uint64_t addr,
+			uint64_t owner)
+{
+	uint64_t stride = 1;
+
+	memset(t, 0, sizeof(*t));
+	t->addr = addr;
+	t->size = create_info_bytes(ci);
+	t->owner_task_id = owner;
+	t->ndims = ci->ndims;
+	t->dtype = ci->dtype;
+	t->manual_dep = ci->manual_dep;
+	t->is_contiguous = true;
+	t->address_space = 1;
+	for (uint32_t d = ci->ndims; d-- > 0;) {
+		t->shapes[d] = ci->shapes[d];
+		t->strides[d] = (uint32_t)stride;
+		stride *= ci->shapes[d];
+	}
+	t->extent_elem = stride;
+	if (ci->has_initial)
+		fill_initial(addr, t->size, ci->initial, chip_dtype_bytes(ci->dtype));
+}
+
+static struct chip_scope *home_scope(struct chip *c, const struct pto_tensor *t)
+{
+	struct chip_scope *s;
+
+	if (!t->home_depth || t->home_depth > c->rt.scope_depth)
+		return NULL;
+	s = scope_at(c, t->home_depth - 1u);
+	return s->serial == t->home_scope ? s : NULL;
+}
+
+bool tensor_materialize(struct chip *c, struct pto_tensor *t)
+{
+	static const struct record_shape plain;
+	struct chip_scope *home = home_scope(c, t);
+	struct chip_task *owner;
+	uint64_t addr;
+
+	if (!home) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+			       "a tensor without a buffer is used outside the scope that declared it");
+		return false;
+	}
+	owner = task_create(c, home, &plain, t->size, &addr);
+	if (!owner)
+		return false;
+	t->addr = addr;
+	t->owner_task_id = owner->base.id;
+	sched_complete(c, owner);
+	return true;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/* Commands: a table of checked handlers. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/guard.h"
+#include "base/run_code.h"
+#include "model/context.h"
+
+typedef int (*command_fn)(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+			  const struct model_wait *wait);
+
+/* Words of the union a command may use; the rest must be zero. */
+struct command {
+	command_fn run;
+	uint8_t words;
+	uint8_t flags;
+};
+
+static int run_nop(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		   const struct model_wait *wait)
+{
+	(void)s;
+	(void)cmd;
+	(void)wait;
+	return 0;
+}
+
+/* ---- memory accesses on behalf of the producer: a bad address is its fault, not ours ---- */
+
+struct access {
+	const struct simpler_hw_cmd *cmd;
+	uint64_t value;
+};
+
+static void do_fence(void *arg)
+{
+	struct access *a = arg;
+
+	ring_store64((__u64 *)(uintptr_t)a->cmd->fence.addr, a->cmd->fence.value);
+}
+
+static void do_load(void *arg)
+{
+	struct access *a = arg;
+
+	a->value = ring_load64((const __u64 *)(uintptr_t)a->cmd->wait.addr);
+}
+
+static void do_copy(void *arg)
+{
+	const struct simpler_hw_cmd *cmd = ((struct access *)arg)->cmd;
+
+	memcpy((void *)(uintptr_t)cmd->copy.dst, (const void *)(uintptr_t)cmd->copy.src,
+	       cmd->copy.bytes);
+}
+
+static void do_fill(void *arg)
+{
+	const struct simpler_hw_cmd *cmd = ((struct access *)arg)->cmd;
+	unsigned char *at = (unsigned char *)(uintptr_t)cmd->fill.dst;
+
+	if (cmd->fill.width == 1) {
+		memset(at, (int)cmd->fill.pattern, cmd->fill.bytes);
+		return;
+	}
+	for (uint64_t done = 0; done < cmd->fill.bytes; done += cmd->fill.width)
+		memcpy(at + done, &cmd->fill.pattern, cmd->fill.width);
+}
+
+static int guarded(struct model_stream *s, void (*fn)(void *), struct access *a)
+{
+	struct guard_fault fault;
+	int rc = guard_call(fn, a, &fault);
+
+	if (rc > 0) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
+		return -EFAULT;
+	}
+	return rc;
+}
+
+static int run_fence(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		     const struct model_wait *wait)
+{
+	struct access a = { .cmd = cmd };
+
+	(void)wait;
+	if (!cmd->fence.addr || cmd->fence.addr % 8)
+		return -EINVAL;
+	return guarded(s, do_fence, &a);
+}
+
+static int run_wait(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		    const struct model_wait *wait)
+{
+	struct access a = { .cmd = cmd };
+	int rc;
+
+	(void)wait;
+	if (!cmd->wait.addr || cmd->wait.addr % 8)
+		return -EINVAL;
+	rc = guarded(s, do_load, &a);
+	if (rc)
+		return rc;
+	return a.value >= cmd->wait.value ? 0 : COMMAND_LATER;
+}
+
+static bool overlap(uint64_t a, uint64_t b, uint64_t bytes)
+{
+	return a < b + bytes && b < a + bytes;
+}
+
+static int run_copy(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		    const struct model_wait *wait)
+{
+	struct access a = { .cmd = cmd };
+	uint64_t end;
+
+	(void)wait;
+	if (!cmd->copy.bytes)
+		return 0;
+	if (!cmd->copy.dst || !cmd->copy.src ||
+	    __builtin_add_overflow(cmd->copy.dst, cmd->copy.bytes, &end) ||
+	    __builtin_add_overflow(cmd->copy.src, cmd->copy.bytes, &end) ||
+	    overlap(cmd->copy.dst, cmd->copy.src, cmd->copy.bytes))
+		return -EINVAL;
+	return guarded(s, do_copy, &a);
+}
+
+static int run_fill(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		    const struct model_wait *wait)
+{
+	struct access a = { .cmd = cmd };
+	uint32_t w = cmd->fill.width;
+	uint64_t end;
+
+	(void)wait;
+	if ((w != 1 && w != 2 && w != 4 && w != 8) || cmd->fill.bytes % w || cmd->fill.reserved ||
+	    (cmd->fill.bytes && !cmd->fill.dst) ||
+	    __builtin_add_overflow(cmd->fill.dst, cmd->fill.bytes, &end))
+		return -EINVAL;
+	return cmd->fill.bytes ? guarded(s, do_fill, &a) : 0;
+}
+
+/* ---- callables ---- */
+
+static void report(struct simpler_hw_status *status, const struct error_record *err, int code,
+		   uint32_t phase)
+{
+	if (!status)
+		return;
+	memset(status, 0, offsetof(struct simpler_hw_status, text));
+	status->bytes = sizeof(*status);
+	status->code = code;
+	status->core = status->func_id = -1;
+	status->task = PTO_NO_TASK;
+	status->phase = phase;
+	snprintf(status->text, sizeof(status->text), "%s", err->text);
+	snprintf(status->hint, sizeof(status->hint), "%s", err->hint);
+}
+
+static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		      const struct model_wait *wait)
+{
+	struct model_context *c = s->context;
+	struct simpler_hw_status *status = (void *)(uintptr_t)cmd->upload.status;
+	struct chip_callable *callable;
+	struct error_record err;
+	int rc;
+
+	(void)wait;
+	error_clear(&err);
+	if (cmd->upload.slot >= SIMPLER_HW_CALLABLE_SLOTS || cmd->upload.reserved ||
+	    !cmd->upload.addr || c->callables[cmd->upload.slot]) {
+		rc = error_set(&err, -EINVAL, "upload into slot %u, which is %s", cmd->upload.slot,
+			       cmd->upload.slot >= SIMPLER_HW_CALLABLE_SLOTS ? "out of range" : "taken");
+	} else {
+		rc = chip_callable_load((const void *)(uintptr_t)cmd->upload.addr, cmd->upload.bytes,
+					c->engine.chip.config.core_ops, &callable, &err);
+	}
+	report(status, &err, rc ? SIMPLER_RUN_INVALID_ARGS : 0, SIMPLER_HW_PHASE_PREPARE);
+	if (!rc)
+		c->callables[cmd->upload.slot] = callable;
+	return rc;
+}
+
+static int run_unload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		      const struct model_wait *wait)
+{
+	struct model_context *c = s->context;
+
+	(void)wait;
+	if (cmd->unload.slot >= SIMPLER_HW_CALLABLE_SLOTS || cmd->unload.reserved ||
+	    !c->callables[cmd->unload.slot])
+		return -ENOENT;
+	chip_callable_unload(c->callables[cmd->unload.slot]);
+	c->callables[cmd->unload.slot] = NULL;
+	return 0;
+}
+
+static int check_launch(const struct model_context *c, const struct simpler_hw_cmd *cmd,
+			struct error_record *err)
+{
+	const struct simpler_hw_launch *l = (const void *)(uintptr_t)cmd->launch.desc;
+
+	if (!l || cmd->launch.desc_bytes != sizeof(*l) || l->bytes != sizeof(*l))
+		return error_set(err, -EINVAL, "launch descriptor of %u bytes, this device reads %zu",
+				 cmd->launch.desc_bytes, sizeof(*l));
+	if (cmd->launch.slot >= SIMPLER_HW_CALLABLE_SLOTS || !c->callables[cmd->launch.slot])
+		return error_set(err, -ENOENT, "no callable in slot %u", cmd->launch.slot);
+	for (int i = 0; i < 4; i++)
+		if (l->reserved[i])
+			return error_set(err, -EINVAL, "launch descriptor: reserved word %d is not zero", i);
+	return 0;
+}
+
+static int begin_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	struct model_context *c = s->context;
+	const struct simpler_hw_launch *l = (const void *)(uintptr_t)cmd->launch.desc;
+	struct error_record err;
+	int rc;
+
+	error_clear(&err);
+	rc = check_launch(c, cmd, &err);
+	if (!rc) {
+		c->launch = *l;
+		rc = chip_begin(&c->engine.chip, c->callables[cmd->launch.slot], &c->launch, &err);
+		if (!rc && engine_start(&c->engine)) {
+			chip_end(&c->engine.chip, NULL);
+			rc = error_set(&err, -ENOMEM, "no memory for the orchestration's stack");
+		}
+	} else {
+		c->launch.status = 0;
+	}
+	if (rc) {
+		c->counters.failed_runs++;
+		report((void *)(uintptr_t)c->launch.status, &err,
+		       rc == -ENOMEM ? -ENOMEM : SIMPLER_RUN_INVALID_ARGS, SIMPLER_HW_PHASE_PREPARE);
+		return rc;
+	}
+	c->launching = s;
+	c->launch_start_ns = clock_mono_ns();
+	return 0;
+}
+
+static int end_launch(struct model_stream *s)
+{
+	struct model_context *c = s->context;
+	struct simpler_hw_status *status = (void *)(uintptr_t)c->launch.status;
+	int code;
+
+	c->counters.runs++;
+	c->counters.tasks += c->engine.chip.completed;
+	code = chip_end(&c->engine.chip, status);
+	c->launching = NULL;
+	if (status) {
+		status->start_ns = c->launch_start_ns;
+		status->end_ns = clock_mono_ns();
+	}
+	if (code) {
+		c->counters.failed_runs++;
+		if (code == SIMPLER_RUN_KERNEL_FAULT || code == SIMPLER_RUN_SCHEDULER_TIMEOUT)
+			model_fault(s, code == SIMPLER_RUN_KERNEL_FAULT ? SIMPLER_HW_FAULT_KERNEL :
+				    SIMPLER_HW_FAULT_WATCHDOG, status ? status->address : 0);
+	}
+	return code ? -code : 0;
+}
+
+static int run_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		      const struct model_wait *wait)
+{
+	struct model_context *c = s->context;
+	int rc;
+
+	if (!c->launching) {
+		rc = begin_launch(s, cmd);
+		if (rc)
+			return rc;
+	}
+	if (engine_drive(&c->engine, wait))
+		return COMMAND_LEFT;
+	return end_launch(s);
+}
+
+static const struct command commands[] = {
+	[SIMPLER_HW_OP_NOP] = { run_nop, 0, 0 },
+	[SIMPLER_HW_OP_FENCE] = { run_fence, 2, SIMPLER_HW_CMD_IRQ },
+	[SIMPLER_HW_OP_WAIT] = { run_wait, 2, 0 },
+	[SIMPLER_HW_OP_COPY] = { run_copy, 3, 0 },
+	[SIMPLER_HW_OP_FILL] = { run_fill, 4, 0 },
+	[SIMPLER_HW_OP_LAUNCH] = { run_launch, 2, 0 },
+	[SIMPLER_HW_OP_UPLOAD] = { run_upload, 4, 0 },
+	[SIMPLER_HW_OP_UNLOAD] = { run_unload, 1, 0 },
+	/* streams execute one command after the other, so a barrier has nothing to wait for */
+	[SIMPLER_HW_OP_BARRIER] = { run_nop, 0, 0 },
+};
+
+static bool well_formed(const struct simpler_hw_cmd *cmd)
+{
+	const struct command *entry = &commands[cmd->opcode];
+
+	if (cmd->reserved || cmd->flags & ~(entry->flags | SIMPLER_HW_CMD_ALWAYS))
+		return false;
+	for (int i = entry->words; i < 7; i++)
+		if (cmd->words[i])
+			return false;
+	return true;
+}
+
+int command_execute(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+		    const struct model_wait *wait)
+{
+	if (cmd->opcode >= sizeof(commands) / sizeof(commands[0]) || !well_formed(cmd)) {
+		model_fault(s, SIMPLER_HW_FAULT_BAD_COMMAND, cmd->opcode);
+		return -EINVAL;
+	}
+	return commands[cmd->opcode].run(s, cmd, wait);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/* Services of a core for the kernel that runs on it (pto_core_ops). */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/guard.h"
+#include "base/log.h"
+#include "base/run_code.h"
+#include "chip/pipe.h"
+#include "model/engine.h"
+
+static struct chip_core *calling_core(void)
+{
+	struct engine_thread *t = engine_self();
+
+	return t ? t->core : NULL;
+}
+
+static struct pto_core *op_self(void)
+{
+	struct chip_core *core = calling_core();
+
+	return core ? &core->pub : NULL;
+}
+
+static uint8_t *op_push_begin(const struct pto_pipe *p, enum pto_pipe_dir dir, uint32_t lanes)
+{
+	return chip_push_begin(calling_core(), p, dir, lanes);
+}
+
+static void op_push_end(const struct pto_pipe *p, enum pto_pipe_dir dir, uint32_t lanes)
+{
+	chip_push_end(calling_core(), p, dir, lanes);
+}
+
+static uint8_t *op_pop_begin(const struct pto_pipe *p, enum pto_pipe_dir dir, uint32_t lanes)
+{
+	return chip_pop_begin(calling_core(), p, dir, lanes);
+}
+
+static void op_pop_free(const struct pto_pipe *p, enum pto_pipe_dir dir, uint32_t lanes)
+{
+	chip_pop_free(calling_core(), p, dir, lanes);
+}
+
+static void op_fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+static void op_fail(int code, const char *fmt, ...)
+{
+	struct chip_core *core = calling_core();
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	guard_hold();
+	chip_lock(core->chip);
+	chip_fail_sched(core->chip, code > 0 ? code : SIMPLER_RUN_KERNEL_FAULT, core,
+			"kernel %s block %d: %s", core->kernel->name, core->pub.block_idx, text);
+	chip_abandon(core);
+}
+
+static void op_log(int level, const char *fmt, ...)
+{
+	struct chip_core *core = calling_core();
+	char text[1024];
+	va_list ap;
+
+	if (level < log_get_level())
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	guard_hold();
+	log_device(level, core ? core->kernel->name : "kernel", "kernel", 0, "%s", text);
+	guard_release();
+}
+
+#define CORE_OPS(with_checks) {			\
+	.bytes = sizeof(struct pto_core_ops),	\
+	.self = op_self,			\
+	.push_begin = op_push_begin,		\
+	.push_end = op_push_end,		\
+	.pop_begin = op_pop_begin,		\
+	.pop_free = op_pop_free,		\
+	.fail = op_fail,			\
+	.log = op_log,				\
+	.checked = with_checks,			\
+}
+
+const struct pto_core_ops engine_core_ops = CORE_OPS(false);
+const struct pto_core_ops engine_core_ops_checked = CORE_OPS(true);

@@ -1,0 +1,789 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "model/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/run_code.h"
+
+#define POLL_SLEEP_NS		50000	/* between polls of deferred completions */
+#define INTERRUPT_POLLS		256u	/* submits or blocks between interrupt checks */
+#define EXTERNAL_WAIT_NS	10000000
+
+static _Thread_local struct engine_thread *self_thread;
+
+__attribute__((noinline)) struct engine_thread *engine_self(void)
+{
+	struct engine_thread *t = self_thread;
+
+	__asm__ volatile("" : "+r"(t));
+	return t;
+}
+
+static struct engine *engine_of(struct chip *c)
+{
+	return c->config.executor;
+}
+
+static void engine_loop(void *arg) __attribute__((noreturn));
+
+/* ---- switching ---- */
+
+static void after_switch(struct engine *e)
+{
+	struct engine_thread *t = engine_self();
+
+	if (t->retire) {
+		fiber_pool_put(&e->pool, t->retire);
+		t->retire = NULL;
+	}
+}
+
+/* Lock held on both sides. */
+static void switch_to(struct engine *e, struct fiber *target, bool retire)
+{
+	struct engine_thread *t = engine_self();
+	struct fiber *from = t->current;
+
+	t->current = target;
+	t->retire = retire ? from : NULL;
+	fiber_switch(from, target);
+	after_switch(e);
+}
+
+/* Leaves the current stack as it is and continues the loop on another; false: out of memory. */
+static bool park(struct engine *e, struct fiber **strand)
+{
+	struct engine_thread *t = engine_self();
+	struct fiber *loop = fiber_pool_get(&e->pool, engine_loop, e);
+	struct guard_frame *chain;
+	uint64_t ticket;
+	uintptr_t lo, hi;
+
+	if (!loop)
+		return false;
+	/* relaxed: the monitor treats these three as hints and checks the ticket itself */
+	ticket = atomic_load_explicit(&t->call.ticket, memory_order_relaxed);
+	lo = atomic_load_explicit(&t->call.text_lo, memory_order_relaxed);
+	hi = atomic_load_explicit(&t->call.text_hi, memory_order_relaxed);
+	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
+	*strand = t->current;
+	chain = guard_suspend();
+	switch_to(e, loop, false);
+	guard_resume(chain);
+	t = engine_self();
+	/* relaxed: as above */
+	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
+	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
+	atomic_store_explicit(&t->call.ticket, ticket, memory_order_relaxed);
+	return true;
+}
+
+static void wake_idle(struct engine *e)
+{
+	if (e->idle)
+		pthread_cond_broadcast(&e->work);
+}
+
+/* ---- chip_executor_ops ---- */
+
+static void park_orchestrator(struct chip *c)
+{
+	struct engine *e = engine_of(c);
+
+	e->orch_runnable = false;
+	if (!park(e, &e->orch_fiber))
+		chip_fail_orch(c, SIMPLER_RUN_FLOW_CONTROL_DEADLOCK,
+			       "no memory for a stack while the orchestration waits");
+}
+
+static void resume_orchestrator(struct chip *c)
+{
+	struct engine *e = engine_of(c);
+
+	e->orch_runnable = true;
+	wake_idle(e);
+}
+
+static void park_core(struct chip *c, struct chip_core *core)
+{
+	struct engine *e = engine_of(c);
+	struct fiber *strand;
+
+	core->state = CHIP_CORE_PARKED;
+	core->was_parked = true;
+	c->parked++;
+	engine_self()->core = NULL;
+	if (!park(e, &strand)) {
+		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core,
+				"no memory for a stack while kernel %s waits", core->kernel->name);
+		chip_unlock(c);
+		guard_release();
+		c->config.ops->abandon_kernel(c, core);
+	}
+	engine_self()->core = core;
+	core->state = CHIP_CORE_RUNNING;
+	core->waits_for = NULL;
+	c->parked--;
+}
+
+static void resume_core(struct chip *c, struct chip_core *core)
+{
+	struct engine *e = engine_of(c);
+
+	core->next = NULL;
+	*e->resumed_tail = core;
+	e->resumed_tail = &core->next;
+	wake_idle(e);
+}
+
+static struct chip_core *pop_resumed(struct engine *e)
+{
+	struct chip_core *core = e->resumed;
+
+	e->resumed = core->next;
+	if (!e->resumed)
+		e->resumed_tail = &e->resumed;
+	core->next = NULL;
+	return core;
+}
+
+static bool is_long(const struct chip_task *t)
+{
+	for (int slot = 0; slot < CHIP_SLOTS; slot++)
+		if (t->kernels[slot] && t->kernels[slot]->cost_ns >= ENGINE_PARALLEL_NS)
+			return true;
+	return false;
+}
+
+/* From here on the lock is real; it is taken because the caller "holds" it. */
+static void share_lock(struct engine *e)
+{
+	if (e->chip.shared)
+		return;
+	pthread_mutex_lock(&e->chip.mutex);
+	e->chip.shared = true;
+}
+
+static void work_ready(struct chip *c, const struct chip_task *t)
+{
+	struct engine *e = engine_of(c);
+
+	if (e->idle) {
+		pthread_cond_broadcast(&e->work);
+		return;
+	}
+	if (!t || e->inside >= e->threads || !is_long(t))
+		return;
+	share_lock(e);
+	model_want_help(e->context);
+}
+
+static bool interrupted(struct engine *e)
+{
+	if (++e->polls % INTERRUPT_POLLS || !e->wait || !e->wait->interrupted)
+		return false;
+	return e->wait->interrupted(e->wait->arg);
+}
+
+static bool prefer_queue(struct chip *c, const struct chip_task *t)
+{
+	struct engine *e = engine_of(c);
+
+	if (e->threads > 1 && is_long(t))
+		return true;
+	/* the owner is wanted back: queue what is left, the orchestration yields at its next wait */
+	if (e->leaving || interrupted(e)) {
+		e->leaving = true;
+		return true;
+	}
+	return false;
+}
+
+static struct chip_core *current_core(void)
+{
+	struct engine_thread *t = engine_self();
+
+	return t ? t->core : NULL;
+}
+
+/* A trap is what the guard turns into the end of the call. */
+__attribute__((noreturn)) static void abandon_kernel(struct chip *c, struct chip_core *core)
+{
+	(void)c;
+	(void)core;
+	__builtin_trap();
+}
+
+static const struct chip_executor_ops executor_ops = {
+	.park_orchestrator = park_orchestrator,
+	.resume_orchestrator = resume_orchestrator,
+	.park_core = park_core,
+	.resume_core = resume_core,
+	.call_kernel = engine_call_kernel,
+	.work_ready = work_ready,
+	.self = current_core,
+	.prefer_queue = prefer_queue,
+	.abandon_kernel = abandon_kernel,
+};
+
+/* ---- orchestration ---- */
+
+static void announce_call(struct engine_thread *t, uintptr_t lo, uintptr_t hi)
+{
+	/* relaxed: hints for the monitor; guard_interrupt() checks the ticket itself */
+	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
+	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
+	atomic_store_explicit(&t->call.ticket, guard_ticket(), memory_order_relaxed);
+}
+
+static void withdraw_call(struct engine_thread *t)
+{
+	/* relaxed: as in announce_call() */
+	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
+}
+
+static void orchestrate(void *arg)
+{
+	struct engine *e = arg;
+
+	announce_call(engine_self(), e->chip.callable->text_lo, e->chip.callable->text_hi);
+	chip_orchestrate(&e->chip);
+}
+
+static const char *fault_name(const struct guard_fault *f)
+{
+	const char *name = strsignal(f->signo);
+
+	return name ? name : "unknown signal";
+}
+
+static void report_orchestration_fault(struct engine *e, const struct guard_fault *f)
+{
+	struct chip *c = &e->chip;
+
+	if (f->code == GUARD_CODE_INTERRUPT) {
+		c->failure.sub_class = 5;
+		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL,
+				"sub_class=S5: the orchestration made no progress for %u ms",
+				e->no_progress_ms);
+	} else {
+		c->failure.address = f->addr;
+		c->failure.pc = f->pc;
+		chip_fail_orch(c, SIMPLER_RUN_KERNEL_FAULT,
+			       "the orchestration crashed: %s at address 0x%llx, offset 0x%llx of its code",
+			       fault_name(f), (unsigned long long)f->addr,
+			       (unsigned long long)(f->pc - c->callable->text_lo));
+	}
+}
+
+static void orchestrator_main(void *arg)
+{
+	struct engine *e = arg;
+	struct guard_fault fault;
+	int rc;
+
+	after_switch(e);
+	chip_unlock(&e->chip);
+	rc = guard_call(orchestrate, e, &fault);
+	withdraw_call(engine_self());
+	if (rc) {
+		/* it may have crashed inside a call of the table, which holds the lock */
+		if (!e->chip.in_op)
+			chip_lock(&e->chip);
+		e->chip.in_op = false;
+		if (rc > 0)
+			report_orchestration_fault(e, &fault);
+		else
+			chip_fail_orch(&e->chip, SIMPLER_RUN_KERNEL_FAULT, "no memory to guard a call");
+		chip_orchestrator_lost(&e->chip);
+	} else {
+		chip_lock(&e->chip);
+	}
+	engine_loop(e);
+}
+
+/* ---- kernels ---- */
+
+static void fill_args(struct chip_core *core, int64_t *args)
+{
+	struct chip_task *t = core->task;
+	uint32_t n = t->tensor_count;
+
+	if (t->flags & CHIP_TASK_ORDERED) {
+		uint32_t total = n + t->scalar_count;
+
+		for (uint32_t i = 0; i < total; i++)
+			args[i] = t->order[i] & 0x80 ? (int64_t)t->scalars[t->order[i] & 0x7f] :
+						       (int64_t)(uintptr_t)&t->tensors[t->order[i]];
+	} else {
+		for (uint32_t i = 0; i < n; i++)
+			args[i] = (int64_t)(uintptr_t)&t->tensors[i];
+		for (uint32_t i = 0; i < t->scalar_count; i++)
+			args[n + i] = (int64_t)t->scalars[i];
+	}
+	args[PTO_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&core->local;
+	args[PTO_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&core->global;
+}
+
+static void injected_fault(struct engine *e)
+{
+	uint32_t what;
+
+	/* relaxed: armed by a test before the launch, which orders it */
+	if (atomic_load_explicit(&e->inject_after, memory_order_relaxed)) {
+		atomic_fetch_sub_explicit(&e->inject_after, 1, memory_order_relaxed);
+		return;
+	}
+	what = atomic_load_explicit(&e->inject, memory_order_relaxed);
+	if (what != MODEL_INJECT_KERNEL_CRASH && what != MODEL_INJECT_KERNEL_ENDLESS)
+		return;
+	atomic_store_explicit(&e->inject, MODEL_INJECT_NONE, memory_order_relaxed);
+	if (what == MODEL_INJECT_KERNEL_CRASH)
+		__builtin_trap();
+	for (;;)
+		__asm__ volatile("" ::: "memory");
+}
+
+static void call_kernel(void *arg)
+{
+	struct chip_core *core = arg;
+	struct engine *e = engine_of(core->chip);
+	int64_t args[PTO_KERNEL_ARGS];
+
+	announce_call(engine_self(), core->kernel->text_lo, core->kernel->text_hi);
+	fill_args(core, args);
+	/* relaxed: see injected_fault() */
+	if (atomic_load_explicit(&e->inject, memory_order_relaxed)) {
+		/* an injected endless loop is in the engine's text, not the kernel's */
+		announce_call(engine_self(), 0, UINTPTR_MAX);
+		injected_fault(e);
+	}
+	core->kernel->fn(args);
+}
+
+static void report_kernel_fault(struct engine *e, struct chip_core *core,
+				const struct guard_fault *f, bool overflow)
+{
+	struct chip *c = &e->chip;
+	char task[24];
+
+	if (chip_is_fatal(c) && c->failure.sched_code)
+		return;
+	chip_task_name(core->task->base.id, task);
+	if (f->code == GUARD_CODE_INTERRUPT) {
+		c->failure.sub_class = 1;
+		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, core,
+				"sub_class=S1: no progress for %u ms: kernel %s (func_id %d), task %s block %d on core %u does not return",
+				e->no_progress_ms, core->kernel->name, core->kernel->func_id, task,
+				core->pub.block_idx, core->pub.core_id);
+		return;
+	}
+	c->failure.address = f->addr;
+	c->failure.pc = f->pc;
+	chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core,
+			"kernel %s (func_id %d) crashed in task %s block %d on core %u: %s%s at address 0x%llx, offset 0x%llx of its code",
+			core->kernel->name, core->kernel->func_id, task, core->pub.block_idx,
+			core->pub.core_id, fault_name(f), overflow ? " (stack overflow)" : "",
+			(unsigned long long)f->addr,
+			(unsigned long long)(f->pc - core->kernel->text_lo));
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_mono_ns();
+}
+
+/* One block in sixteen is measured, and the first ones of every kernel. */
+static bool want_sample(const struct engine *e, const struct chip_core *core)
+{
+	return e->threads > 1 && (core->kernel->samples < 4 || (e->chip.blocks & 15) == 0);
+}
+
+static void note_cost(struct chip_core *core, uint64_t ns)
+{
+	struct chip_kernel *k = (struct chip_kernel *)core->kernel;
+	uint32_t cost = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+
+	if (core->was_parked)
+		return;
+	k->cost_ns = k->samples ? (uint32_t)(((uint64_t)k->cost_ns * 3 + cost) / 4) : cost;
+	if (k->samples < UINT32_MAX)
+		k->samples++;
+}
+
+/*
+ * The lock is not held.  The call may be nested in the orchestration's (inline
+ * execution), so what was announced for the monitor is put back.
+ */
+int engine_call_kernel(struct chip *c, struct chip_core *core)
+{
+	struct engine *e = engine_of(c);
+	struct engine_thread *t = engine_self();
+	struct engine_call *call = &t->call;
+	/* relaxed: own words */
+	uint64_t ticket = atomic_load_explicit(&call->ticket, memory_order_relaxed);
+	uintptr_t lo = atomic_load_explicit(&call->text_lo, memory_order_relaxed);
+	uintptr_t hi = atomic_load_explicit(&call->text_hi, memory_order_relaxed);
+	struct guard_fault fault;
+	bool sample = want_sample(e, core);
+	uint64_t start = sample ? now_ns() : 0;
+	int rc;
+
+	core->was_parked = false;
+	t->core = core;
+	rc = guard_call(call_kernel, core, &fault);
+	t = engine_self();
+	t->core = NULL;
+	/* relaxed: see announce_call() */
+	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
+	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
+	atomic_store_explicit(&t->call.ticket, ticket, memory_order_relaxed);
+	if (!rc && !sample)
+		return 0;
+	chip_lock(c);
+	if (rc > 0)
+		report_kernel_fault(e, core, &fault, fiber_guard_hit(t->current, (void *)fault.addr));
+	else if (rc < 0)
+		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core, "no memory to guard a call");
+	else
+		note_cost(core, now_ns() - start);
+	chip_unlock(c);
+	return rc ? 1 : 0;
+}
+
+static bool lose_completion(struct engine *e)
+{
+	/* relaxed: see injected_fault() */
+	if (atomic_load_explicit(&e->inject, memory_order_relaxed) != MODEL_INJECT_LOST_COMPLETION)
+		return false;
+	if (atomic_load_explicit(&e->inject_after, memory_order_relaxed)) {
+		atomic_fetch_sub_explicit(&e->inject_after, 1, memory_order_relaxed);
+		return false;
+	}
+	atomic_store_explicit(&e->inject, MODEL_INJECT_NONE, memory_order_relaxed);
+	return true;
+}
+
+static void run_core(struct engine *e, struct chip_core *core)
+{
+	struct chip *c = &e->chip;
+
+	chip_unlock(c);
+	engine_call_kernel(c, core);
+	chip_lock(c);
+	if (lose_completion(e))
+		core->waits_for = "its completion was lost";
+	else
+		chip_block_done(c, core);
+}
+
+/* ---- the loop ---- */
+
+static void handle_signals(struct engine *e)
+{
+	struct chip *c = &e->chip;
+	/* acq_rel: pairs with the release in the monitor; takes the bits exactly once */
+	uint32_t bits = atomic_exchange_explicit(&e->signals, 0, memory_order_acq_rel);
+	char report[800];
+
+	if (chip_is_fatal(c))
+		return;
+	if (bits & ENGINE_SIG_ABORT)
+		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL, "the context is being destroyed");
+	chip_describe_stall(c, report, sizeof(report));
+	if (bits & ENGINE_SIG_TENSOR_WAIT && c->orch_wait == CHIP_ORCH_TENSOR)
+		chip_fail_orch(c, SIMPLER_RUN_TENSOR_WAIT_TIMEOUT, "an element access waited too long: %s",
+			       report);
+	if (bits & ENGINE_SIG_WATCHDOG) {
+		c->failure.sub_class = c->running ? 1 : 4;
+		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL, "sub_class=S%d: no progress for %u ms: %s",
+				c->failure.sub_class, e->no_progress_ms, report);
+	}
+}
+
+static bool may_leave(const struct engine *e, const struct engine_thread *t)
+{
+	if (t->owner)
+		return e->leaving || (chip_finished(&e->chip) && e->inside == 1);
+	return chip_finished(&e->chip);
+}
+
+/* Sleeps for a short time without the lock. */
+static void doze(struct engine *e)
+{
+	struct timespec ts = { .tv_nsec = POLL_SLEEP_NS };
+
+	chip_unlock(&e->chip);
+	nanosleep(&ts, NULL);
+	chip_lock(&e->chip);
+}
+
+/* The chip's mutex is held, so shared is true. */
+static void sleep_for_work(struct engine *e, int64_t timeout_ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += timeout_ns;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	e->idle++;
+	pthread_cond_timedwait(&e->work, &e->chip.mutex, &until);
+	e->idle--;
+}
+
+static bool injected_stall(const struct engine *e)
+{
+	for (uint32_t i = 0; i < e->chip.config.clusters * CHIP_CORES_PER_CLUSTER; i++)
+		if (e->chip.cores[i].state == CHIP_CORE_RUNNING && e->chip.cores[i].waits_for)
+			return true;
+	return false;
+}
+
+static void idle(struct engine *e)
+{
+	struct chip *c = &e->chip;
+	bool alone = e->inside - e->idle == 1;
+
+	if (e->wait && engine_self()->owner && e->wait->interrupted &&
+	    e->wait->interrupted(e->wait->arg)) {
+		e->leaving = true;
+		return;
+	}
+	if (alone && !chip_finished(c) && !c->async_waits && !injected_stall(e)) {
+		if (!chip_is_fatal(c))
+			chip_deadlock(c);
+		return;
+	}
+	if (c->shared)
+		sleep_for_work(e, c->async_waits ? POLL_SLEEP_NS : EXTERNAL_WAIT_NS);
+	else
+		doze(e);
+}
+
+static void step(struct engine *e)
+{
+	struct chip *c = &e->chip;
+	struct chip_core *core;
+
+	/* relaxed: a hint; the exchange in handle_signals() acquires */
+	if (atomic_load_explicit(&e->signals, memory_order_relaxed))
+		handle_signals(e);
+	if (e->resumed && !chip_is_fatal(c)) {
+		switch_to(e, pop_resumed(e)->strand, true);
+		return;
+	}
+	core = chip_take(c);
+	if (core) {
+		run_core(e, core);
+		return;
+	}
+	if (e->orch_runnable) {
+		struct fiber *f = e->orch_fiber;
+
+		e->orch_runnable = false;
+		e->orch_fiber = NULL;
+		switch_to(e, f, true);
+		return;
+	}
+	if (c->async_waits && chip_poll_async(c))
+		return;
+	idle(e);
+}
+
+static void engine_loop(void *arg)
+{
+	struct engine *e = arg;
+
+	after_switch(e);
+	for (;;) {
+		struct engine_thread *t = engine_self();
+
+		if (may_leave(e, t))
+			switch_to(e, &t->native.fiber, true);
+		else
+			step(e);
+	}
+}
+
+/* ---- entering and leaving ---- */
+
+static int enter(struct engine *e, struct engine_thread *t, bool owner)
+{
+	int rc = guard_thread_init();
+
+	if (rc)
+		return rc;
+	t->engine = e;
+	t->owner = owner;
+	t->core = NULL;
+	t->retire = NULL;
+	t->guard = guard_self();
+	atomic_init(&t->call.ticket, 0);
+	atomic_init(&t->call.text_lo, 0);
+	atomic_init(&t->call.text_hi, 0);
+	t->current = fiber_thread_init(&t->native);
+	self_thread = t;
+	monitor_enroll(e, t);
+	return 0;
+}
+
+static void leave(struct engine *e, struct engine_thread *t)
+{
+	monitor_withdraw(e, t);
+	self_thread = NULL;
+}
+
+int engine_start(struct engine *e)
+{
+	e->orch_fiber = fiber_pool_get(&e->pool, orchestrator_main, e);
+	if (!e->orch_fiber)
+		return -ENOMEM;
+	e->orch_runnable = true;
+	e->resumed = NULL;
+	e->resumed_tail = &e->resumed;
+	/* seq_cst: pairs with the monitor's check between announcing its sleep and sleeping */
+	atomic_store(&e->active, true);
+	monitor_wake(e);
+	return 0;
+}
+
+/* Parked blocks of a failed launch are given up with their stacks. */
+static void discard_parked(struct engine *e)
+{
+	struct chip *c = &e->chip;
+
+	for (uint32_t i = 0; i < c->config.clusters * CHIP_CORES_PER_CLUSTER; i++) {
+		struct chip_core *core = &c->cores[i];
+
+		if (core->state == CHIP_CORE_PARKED)
+			fiber_pool_put(&e->pool, core->strand);
+		core->strand = NULL;
+	}
+	e->resumed = NULL;
+	e->resumed_tail = &e->resumed;
+	c->parked = 0;
+}
+
+/* The last thread leaves: the lock is biased again. */
+static void bias_lock(struct engine *e)
+{
+	if (!e->chip.shared)
+		return;
+	e->chip.shared = false;
+	pthread_mutex_unlock(&e->chip.mutex);
+}
+
+int engine_drive(struct engine *e, const struct model_wait *wait)
+{
+	struct engine_thread thread;
+	struct fiber *first;
+	int rc = enter(e, &thread, true);
+
+	if (rc)
+		return rc;
+	chip_lock(&e->chip);
+	e->wait = wait;
+	e->leaving = false;
+	e->inside++;
+	first = e->orch_runnable ? e->orch_fiber : fiber_pool_get(&e->pool, engine_loop, e);
+	if (first == e->orch_fiber) {
+		e->orch_runnable = false;
+		e->orch_fiber = NULL;
+	}
+	if (first) {
+		struct engine_thread *t = engine_self();
+
+		t->current = first;
+		fiber_switch(&t->native.fiber, first);
+		after_switch(e);
+		engine_self()->current = &engine_self()->native.fiber;
+	}
+	e->inside--;
+	e->wait = NULL;
+	leave(e, &thread);
+	if (!first || !chip_finished(&e->chip)) {
+		chip_unlock(&e->chip);
+		return first ? -EINTR : -ENOMEM;
+	}
+	discard_parked(e);
+	bias_lock(e);
+	/* release: the monitor's acquire sees a finished launch */
+	atomic_store_explicit(&e->active, false, memory_order_release);
+	return 0;
+}
+
+void engine_help(struct engine *e)
+{
+	struct engine_thread thread;
+	struct fiber *first;
+
+	if (enter(e, &thread, false))
+		return;
+	pthread_mutex_lock(&e->chip.mutex);
+	/* the launch may be over by now; without a shared lock nothing else may be touched */
+	first = e->chip.shared ? fiber_pool_get(&e->pool, engine_loop, e) : NULL;
+	if (first) {
+		struct engine_thread *t = engine_self();
+
+		e->inside++;
+		t->current = first;
+		fiber_switch(&t->native.fiber, first);
+		after_switch(e);
+		e->inside--;
+		wake_idle(e);
+	}
+	pthread_mutex_unlock(&e->chip.mutex);
+	leave(e, &thread);
+}
+
+/* ---- life ---- */
+
+int engine_init(struct engine *e, struct model_context *context, const struct chip_config *config,
+		uint32_t threads, uint32_t no_progress_ms)
+{
+	struct chip_config with_ops = *config;
+	pthread_condattr_t attr;
+	int rc;
+
+	memset(e, 0, sizeof(*e));
+	e->context = context;
+	e->threads = threads < ENGINE_MAX_THREADS ? threads : ENGINE_MAX_THREADS - 1;
+	e->no_progress_ms = no_progress_ms;
+	with_ops.ops = &executor_ops;
+	with_ops.core_ops = config->checked ? &engine_core_ops_checked : &engine_core_ops;
+	with_ops.executor = e;
+	rc = guard_process_init();
+	if (rc)
+		return rc;
+	rc = chip_init(&e->chip, &with_ops);
+	if (rc) {
+		guard_process_fini();
+		return rc;
+	}
+	fiber_pool_init(&e->pool, ENGINE_STACK_BYTES, ENGINE_IDLE_STACKS);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&e->work, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&e->roster_mutex, NULL);
+	e->resumed_tail = &e->resumed;
+	return 0;
+}
+
+void engine_fini(struct engine *e)
+{
+	monitor_stop(e);
+	fiber_pool_trim(&e->pool, 0);
+	chip_fini(&e->chip);
+	pthread_cond_destroy(&e->work);
+	pthread_mutex_destroy(&e->roster_mutex);
+	guard_process_fini();
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Monitor: one thread per engine that watches progress while a launch runs.
+ *
+ * It never touches the chip's state, which may be in use without a lock.  It
+ * compares progress counters, sets a signal bit that the engine loop handles,
+ * and ends guarded calls that do not return.  While nothing runs it sleeps on
+ * monitor_state without waking up.
+ */
+#include "model/engine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/log.h"
+
+#define MONITOR_AWAKE		0u
+#define MONITOR_ASLEEP		1u
+#define MONITOR_STOP		2u
+
+#define IDLE_TICKS		10u	/* without a launch before the monitor sleeps */
+#define FORCE_AFTER		100u	/* tries before a call is ended wherever it is */
+#define LOST_AFTER		400u	/* tries before the context is given up */
+#define TRY_NS			10000000
+#define TENSOR_WAIT_NS		15000000000ull
+
+struct watch {
+	uint64_t progress;
+	uint64_t since_ns;
+	uint32_t tries;
+};
+
+static uint64_t tick_ns(const struct engine *e)
+{
+	uint64_t ns = (uint64_t)e->no_progress_ms * 1000000 / 8;
+
+	return ns > 100000000 ? 100000000 : ns < 1000000 ? 1000000 : ns;
+}
+
+/* Waits for a tick, or until the monitor is told to stop. */
+static void wait_tick(struct engine *e, uint64_t ns)
+{
+	futex_wait(&e->monitor_state, MONITOR_AWAKE, clock_mono_ns() + ns, 0);
+}
+
+static void interrupt_calls(struct engine *e, bool force)
+{
+	pthread_mutex_lock(&e->roster_mutex);
+	for (uint32_t i = 0; i < e->roster_count; i++) {
+		struct engine_thread *t = e->roster[i];
+		/* relaxed: hints; guard_interrupt() checks the ticket in the thread itself */
+		uint64_t ticket = atomic_load_explicit(&t->call.ticket, memory_order_relaxed);
+		uintptr_t lo = atomic_load_explicit(&t->call.text_lo, memory_order_relaxed);
+		uintptr_t hi = atomic_load_explicit(&t->call.text_hi, memory_order_relaxed);
+
+		if (ticket)
+			guard_interrupt(t->guard, ticket, lo, hi, force ? GUARD_FORCE : 0);
+	}
+	pthread_mutex_unlock(&e->roster_mutex);
+}
+
+/* First the loop is asked; if it does not come round, the calls are ended. */
+static void fire(struct engine *e, struct watch *w)
+{
+	/* release: pairs with the exchange in handle_signals() */
+	atomic_fetch_or_explicit(&e->signals, ENGINE_SIG_WATCHDOG, memory_order_release);
+	interrupt_calls(e, w->tries > FORCE_AFTER);
+	if (++w->tries == LOST_AFTER) {
+		log_error("a kernel could not be ended; the context is unusable from now on");
+		/* release: pairs with the acquire in model.c */
+		atomic_store_explicit(&e->lost, true, memory_order_release);
+	}
+}
+
+static void check_tensor_wait(struct engine *e, uint64_t now)
+{
+	/* relaxed: a time stamp, only compared */
+	uint64_t start = atomic_load_explicit(&e->chip.orch_wait_start_ns, memory_order_relaxed);
+
+	if (start && now - start > TENSOR_WAIT_NS)
+		/* release: pairs with the exchange in handle_signals() */
+		atomic_fetch_or_explicit(&e->signals, ENGINE_SIG_TENSOR_WAIT, memory_order_release);
+}
+
+static void observe(struct engine *e, struct watch *w)
+{
+	uint64_t now = clock_mono_ns();
+	/* relaxed: only compared with its former value */
+	uint64_t progress = atomic_load_explicit(&e->chip.progress, memory_order_relaxed);
+
+	if (progress != w->progress) {
+		*w = (struct watch){ .progress = progress, .since_ns = now };
+		return;
+	}
+	check_tensor_wait(e, now);
+	if (now - w->since_ns >= (uint64_t)e->no_progress_ms * 1000000)
+		fire(e, w);
+}
+
+/* Goes to sleep unless a launch began meanwhile. */
+static void sleep_until_launch(struct engine *e)
+{
+	uint32_t awake = MONITOR_AWAKE;
+
+	/* seq_cst, here and in engine_start(): either the launch sees the sleep or this sees the launch */
+	if (!atomic_compare_exchange_strong(&e->monitor_state, &awake, MONITOR_ASLEEP))
+		return;
+	if (atomic_load(&e->active)) {
+		uint32_t asleep = MONITOR_ASLEEP;
+
+		atomic_compare_exchange_strong(&e->monitor_state, &asleep, MONITOR_AWAKE);
+		return;
+	}
+	while (atomic_load(&e->monitor_state) == MONITOR_ASLEEP)
+		futex_wait(&e->monitor_state, MONITOR_ASLEEP, CLOCK_NEVER, 0);
+}
+
+static void *monitor_main(void *arg)
+{
+	struct engine *e = arg;
+	struct watch w = { .since_ns = clock_mono_ns() };
+	uint32_t idle = 0;
+
+	while (atomic_load(&e->monitor_state) != MONITOR_STOP) {
+		wait_tick(e, w.tries ? TRY_NS : tick_ns(e));
+		/* acquire: pairs with the release at the end of engine_drive() */
+		if (atomic_load_explicit(&e->active, memory_order_acquire)) {
+			idle = 0;
+			observe(e, &w);
+			continue;
+		}
+		w = (struct watch){ .since_ns = clock_mono_ns() };
+		if (++idle >= IDLE_TICKS) {
+			sleep_until_launch(e);
+			idle = 0;
+			w.since_ns = clock_mono_ns();
+		}
+	}
+	return NULL;
+}
+
+void monitor_wake(struct engine *e)
+{
+	uint32_t asleep = MONITOR_ASLEEP;
+
+	if (!e->monitor_running) {
+		monitor_start(e);
+		return;
+	}
+	if (atomic_load(&e->monitor_state) == MONITOR_ASLEEP &&
+	    atomic_compare_exchange_strong(&e->monitor_state, &asleep, MONITOR_AWAKE))
+		futex_wake(&e->monitor_state, INT_MAX, 0);
+}
+
+int monitor_start(struct engine *e)
+{
+	atomic_store(&e->monitor_state, MONITOR_AWAKE);
+	if (pthread_create(&e->monitor, NULL, monitor_main, e)) {
+		log_warn("no thread for the watchdog: kernels that never return will not be ended");
+		return -EAGAIN;
+	}
+	e->monitor_running = true;
+	return 0;
+}
+
+void monitor_stop(struct engine *e)
+{
+	if (!e->monitor_running)
+		return;
+	atomic_store(&e->monitor_state, MONITOR_STOP);
+	futex_wake(&e->monitor_state, INT_MAX, 0);
+	pthread_join(e->monitor, NULL);
+	e->monitor_running = false;
+}
+
+void monitor_enroll(struct engine *e, struct engine_thread *t)
+{
+	pthread_mutex_lock(&e->roster_mutex);
+	e->roster[e->roster_count++] = t;
+	pthread_mutex_unlock(&e->roster_mutex);
+}
+
+void monitor_withdraw(struct engine *e, struct engine_thread *t)
+{
+	pthread_mutex_lock(&e->roster_mutex);
+	for (uint32_t i = 0; i < e->roster_count; i++)
+		if (e->roster[i] == t) {
+			e->roster[i] = e->roster[--e->roster_count];
+			break;
+		}
+	pthread_mutex_unlock(&e->roster_mutex);
+}

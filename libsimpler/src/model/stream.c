@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/* Streams: rings of commands and their execution in order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/context.h"
+
+static size_t ring_bytes(uint32_t entries)
+{
+	return sizeof(struct simpler_hw_ring) + (size_t)entries * SIMPLER_HW_CMD_BYTES;
+}
+
+int model_stream_create(struct model_context *c, uint32_t entries, struct model_stream **out)
+{
+	struct model *m = c->model;
+	struct model_stream *s;
+	bool full;
+
+	if (entries < SIMPLER_HW_RING_MIN_ENTRIES || entries > SIMPLER_HW_RING_MAX_ENTRIES ||
+	    entries & (entries - 1))
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (s)
+		s->ring = aligned_alloc(64, ring_bytes(entries));
+	if (!s || !s->ring) {
+		free(s);
+		return -ENOMEM;
+	}
+	memset(s->ring, 0, ring_bytes(entries));
+	s->context = c;
+	s->entries = entries;
+	pthread_mutex_lock(&m->mutex);
+	full = m->streams >= m->regs.max_streams;
+	if (!full)
+		m->streams++;
+	s->id = m->stream_serial++;
+	pthread_mutex_unlock(&m->mutex);
+	if (full) {
+		free(s->ring);
+		free(s);
+		return -ENOSPC;
+	}
+	pthread_mutex_lock(&c->mutex);
+	s->next = c->streams;
+	c->streams = s;
+	pthread_mutex_unlock(&c->mutex);
+	*out = s;
+	return 0;
+}
+
+void stream_free(struct model_stream *s)
+{
+	struct model *m = s->context->model;
+
+	pthread_mutex_lock(&m->mutex);
+	m->streams--;
+	pthread_mutex_unlock(&m->mutex);
+	free(s->ring);
+	free(s);
+}
+
+static void unlink_stream(struct model_stream *s)
+{
+	struct model_context *c = s->context;
+	struct model_stream **link = &c->streams;
+
+	pthread_mutex_lock(&c->mutex);
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	pthread_mutex_unlock(&c->mutex);
+}
+
+int model_stream_destroy(struct model_stream *s)
+{
+	struct model_context *c = s->context;
+	uint64_t deadline = clock_mono_ns() + 2 * (uint64_t)c->engine.no_progress_ms * 1000000;
+
+	/* release: pairs with the acquire in run_stream() */
+	atomic_store_explicit(&s->dying, true, memory_order_release);
+	while (!context_claim(c)) {
+		/* acquire: pairs with the release in context_notify() */
+		uint32_t seen = atomic_load_explicit(&c->event, memory_order_acquire);
+
+		atomic_fetch_add(&c->sleepers, 1);
+		context_sleep(c, seen, clock_mono_ns() + 1000000);
+		atomic_fetch_sub(&c->sleepers, 1);
+		if (clock_passed(deadline)) {
+			atomic_store_explicit(&s->dying, false, memory_order_release);
+			return -EBUSY;
+		}
+	}
+	if (c->launching == s) {
+		/* a thread left it half-way; finish it here */
+		engine_drive(&c->engine, NULL);
+		chip_end(&c->engine.chip, NULL);
+		c->launching = NULL;
+	}
+	unlink_stream(s);
+	context_release(c);
+	stream_free(s);
+	return 0;
+}
+
+struct simpler_hw_ring *model_stream_ring(struct model_stream *s)
+{
+	return s->ring;
+}
+
+static struct simpler_hw_cmd *command_at(struct model_stream *s, uint32_t index)
+{
+	struct simpler_hw_cmd *first = (struct simpler_hw_cmd *)(s->ring + 1);
+
+	return &first[index & (s->entries - 1)];
+}
+
+static void note_failure(struct model_stream *s, const struct simpler_hw_cmd *cmd, int rc)
+{
+	s->failed_batch = cmd->batch;
+	if (!s->ring->error) {
+		s->ring->error_seqno = s->completed + 1;
+		__atomic_store_n(&s->ring->error, rc, __ATOMIC_RELEASE);
+	}
+}
+
+static void complete(struct model_stream *s)
+{
+	s->consumer++;
+	s->completed++;
+	ring_store64(&s->ring->completed, s->completed);
+	ring_store(&s->ring->consumer, s->consumer);
+	context_notify(s->context);
+}
+
+static bool skipped(const struct model_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	return cmd->batch && cmd->batch == s->failed_batch && !(cmd->flags & SIMPLER_HW_CMD_ALWAYS);
+}
+
+/* A producer index that is further ahead than the ring is long comes from a broken producer. */
+static bool hostile(struct model_stream *s, uint32_t producer)
+{
+	if (producer - s->consumer <= s->entries)
+		return false;
+	if (s->ring->state != SIMPLER_HW_STREAM_BANNED) {
+		ring_store(&s->ring->state, SIMPLER_HW_STREAM_BANNED);
+		__atomic_store_n(&s->ring->error, -EINVAL, __ATOMIC_RELEASE);
+		model_fault(s, SIMPLER_HW_FAULT_BAD_COMMAND, producer);
+	}
+	return true;
+}
+
+/* One command of @s: 0 done, -ENODATA none, COMMAND_LATER, COMMAND_LEFT. */
+static int run_next(struct model_stream *s, const struct model_wait *wait)
+{
+	uint32_t producer = ring_load(&s->ring->producer);
+	struct simpler_hw_cmd cmd;
+	int rc = 0;
+
+	if (producer == s->consumer || hostile(s, producer))
+		return -ENODATA;
+	cmd = *command_at(s, s->consumer);
+	if (!skipped(s, &cmd))
+		rc = command_execute(s, &cmd, wait);
+	if (rc > 0)
+		return rc;
+	if (rc)
+		note_failure(s, &cmd, rc);
+	complete(s);
+	return 0;
+}
+
+/* Until @seqno, or until nothing can go on. */
+static int run_stream(struct model_stream *s, uint64_t seqno, const struct model_wait *wait,
+		      bool *any, bool *blocked)
+{
+	while (s->completed < seqno) {
+		int rc;
+
+		/* acquire: pairs with the releases of the destroy functions */
+		if (atomic_load_explicit(&s->dying, memory_order_acquire) ||
+		    atomic_load_explicit(&s->context->destroying, memory_order_acquire))
+			return 0;
+		rc = run_next(s, wait);
+		if (rc == -ENODATA)
+			return 0;
+		if (rc == COMMAND_LATER) {
+			*blocked = true;
+			return 0;
+		}
+		if (rc == COMMAND_LEFT)
+			return -EINTR;
+		*any = true;
+	}
+	return 0;
+}
+
+static struct model_stream *stream_after(struct model_context *c, struct model_stream *s)
+{
+	struct model_stream *next;
+
+	pthread_mutex_lock(&c->mutex);
+	next = s ? s->next : c->streams;
+	pthread_mutex_unlock(&c->mutex);
+	return next;
+}
+
+int stream_process(struct model_context *c, struct model_stream *target, uint64_t seqno,
+		   const struct model_wait *wait, bool *blocked)
+{
+	struct model_stream *s;
+	bool any = false;
+	int rc;
+
+	/* a launch that its thread left half-way comes first: the engine is taken */
+	if (c->launching) {
+		rc = run_stream(c->launching, c->launching->completed + 1, wait, &any, blocked);
+		if (rc)
+			return rc;
+	}
+	if (target) {
+		rc = run_stream(target, seqno, wait, &any, blocked);
+		if (rc || target->completed >= seqno)
+			return rc;
+	}
+	do {
+		any = false;
+		*blocked = false;
+		for (s = stream_after(c, NULL); s; s = stream_after(c, s)) {
+			rc = run_stream(s, s == target ? seqno : UINT64_MAX, wait, &any, blocked);
+			if (rc || (target && target->completed >= seqno))
+				return rc;
+		}
+	} while (any);
+	return 0;
+}
