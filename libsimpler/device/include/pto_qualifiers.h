@@ -27,4 +27,9 @@
 /* The loader looks the entry up by name, also in objects built with hidden visibility. */
 extern "C" __attribute__((visibility("default"))) void kernel_entry(int64_t *args);
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* Generated kernels ask for an entry that is always inlined, which only the device can do. */
+#pragma GCC diagnostic ignored "-Wattributes"
+#endif
+
 #endif /* PTO_QUALIFIERS_H */

@@ -47,7 +47,8 @@ enum pto_dtype {
 enum pto_tensor_kind {
 	PTO_KIND_TENSOR = 0,
 	PTO_KIND_CLUSTER = 1,	/* result of allocate_cluster; version = number of clusters */
-	PTO_KIND_PIPE = 2,	/* orders the members of a cluster group; has no memory */
+	/* orders the members of a cluster group; has no memory; version = its number in the run */
+	PTO_KIND_PIPE = 2,
 };
 
 /*
@@ -156,7 +157,7 @@ struct pto_core_args {
 	const uint8_t *dep_kinds;	/* enum pto_dep_flags each; NULL: WAIT | RETAIN */
 	const struct pto_predicate *predicate;	/* NULL none */
 	const char *error;		/* first building error, NULL none */
-	uint64_t dump_mask;		/* arguments marked by dump() */
+	uint64_t dump_mask;		/* marked by dump(): bit i tensor i, bit 32 + j scalar j */
 	uint8_t tags[PTO_TASK_TENSORS];	/* enum pto_arg_tag */
 	uint8_t order[PTO_TASK_TENSORS + PTO_TASK_SCALARS];
 	union pto_arg_ref refs[PTO_TASK_TENSORS];

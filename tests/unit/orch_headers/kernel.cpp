@@ -12,7 +12,7 @@
 #endif
 
 // args: in, out, number of elements, call count
-extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
+extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t *args)
 {
 	__gm__ Tensor *in_tensor = reinterpret_cast<__gm__ Tensor *>(args[0]);
 	__gm__ float *in = reinterpret_cast<__gm__ float *>(in_tensor->buffer.addr) +

@@ -233,7 +233,8 @@ template <unsigned n> struct too_many {
 		*text = ')';
 	}
 };
-template <unsigned n> inline constexpr too_many<n> text_too_many{};
+template <unsigned n>
+__attribute__((visibility("hidden"))) inline constexpr too_many<n> text_too_many{};
 
 /* An argument that is kept by reference must have a name. */
 template <typename T, typename Kind>

@@ -50,8 +50,9 @@ inline ChipTensor rt_allocate_cluster(int64_t n = 1)
 inline ChipTensor make_pipe(const pto_orch::dims &shapes, uint32_t ndims,
 			    DataType dtype = DataType::INT8)
 {
-	ChipTensor t = pto_orch::make_packed(0, shapes, ndims, dtype, "make_pipe");
+	ChipTensor t;
 
+	pto_orch::make_packed(&t, 0, shapes, ndims, dtype, "make_pipe");
 	t.kind = PTO_KIND_PIPE;
 	t.version = ++pto_orch::pipe_count;
 	pto_orch::set_home(&t);

@@ -49,19 +49,20 @@ inline bool is_packed(const ChipTensor &t)
 	return true;
 }
 
-/* Bytes of that many elements in a row; false if they are more than 64 bits can count. */
-inline bool packed_bytes(const uint32_t *shapes, uint32_t ndims, DataType dtype, uint64_t *bytes)
+/* Number of elements; false if their bytes are more than 64 bits can count. */
+inline bool count_elements(const uint32_t *shapes, uint32_t ndims, DataType dtype, uint64_t *count)
 {
-	uint64_t n = get_element_size(dtype);
-	bool empty = false;
+	uint64_t n = 1, bytes;
+	bool overflow = false, empty = false;
 
-	for (uint32_t d = 0; d < ndims; d++)
+	for (uint32_t d = 0; d < ndims; d++) {
+		overflow |= __builtin_mul_overflow(n, static_cast<uint64_t>(shapes[d]), &n);
 		empty |= !shapes[d];
-	for (uint32_t d = 0; d < ndims && !empty; d++)
-		if (__builtin_mul_overflow(n, static_cast<uint64_t>(shapes[d]), &n))
-			return false;
-	*bytes = empty ? 0 : n;
-	return true;
+	}
+	overflow |= __builtin_mul_overflow(n, static_cast<uint64_t>(get_element_size(dtype)),
+					   &bytes);
+	*count = empty ? 0 : n;
+	return empty || !overflow;
 }
 
 /* Sets the strides of a row-major tensor; false if one has more than 32 bits. */
@@ -86,26 +87,22 @@ inline bool check_dtype(DataType dtype, const char *func)
 	return false;
 }
 
-/* Row-major tensor at @addr, or an empty one after INVALID_ARGS. */
-inline ChipTensor make_packed(uint64_t addr, const dims &shapes, uint32_t ndims, DataType dtype,
-			      const char *func)
+/* Makes @t a row-major tensor at @addr; leaves it empty after INVALID_ARGS. */
+inline void make_packed(ChipTensor *t, uint64_t addr, const dims &shapes, uint32_t ndims,
+			DataType dtype, const char *func) noexcept
 {
-	ChipTensor t;
-	uint64_t bytes;
-
-	if (!check_dtype(dtype, func) || !shapes.copy(ndims, t.shapes, func, "shape"))
-		return ChipTensor();
-	t.ndims = ndims;
-	t.dtype = dtype;
-	if (__builtin_expect(!packed_bytes(t.shapes, ndims, dtype, &bytes) ||
-				     !set_packed_strides(&t), 0)) {
+	if (!check_dtype(dtype, func) || !shapes.copy(ndims, t->shapes, func, "shape"))
+		return;
+	t->ndims = ndims;
+	t->dtype = dtype;
+	if (__builtin_expect(!count_elements(t->shapes, ndims, dtype, &t->extent_cache) ||
+				     !set_packed_strides(t), 0)) {
 		invalid(func, "the shape has too many elements: a stride needs more than 32 bits");
-		return ChipTensor();
+		*t = ChipTensor();
+		return;
 	}
-	t.buffer.addr = addr;
-	t.buffer.size = bytes;
-	t.extent_cache = bytes / get_element_size(dtype);
-	return t;
+	t->buffer.addr = addr;
+	t->buffer.size = t->extent_cache * get_element_size(dtype);
 }
 
 /* Records which scope owns the buffer that @t will get. */
@@ -143,9 +140,10 @@ inline ChipTensor make_tensor_external(const void *addr, const pto_orch::dims &s
 				       bool manual_dep = false, int32_t version = 0,
 				       AddressSpace space = AddressSpace::HOST)
 {
-	ChipTensor t = pto_orch::make_packed(pto_orch::address_of(addr), shapes, ndims, dtype,
-					     "make_tensor_external");
+	ChipTensor t;
 
+	pto_orch::make_packed(&t, pto_orch::address_of(addr), shapes, ndims, dtype,
+			      "make_tensor_external");
 	t.manual_dep = manual_dep;
 	t.version = version;
 	t.address_space = space;
@@ -184,9 +182,10 @@ inline ChipTensor make_tensor_strided(const void *addr, const pto_orch::dims &sh
 				      DataType dtype = DataType::FLOAT32, bool manual_dep = false,
 				      int32_t version = 0, AddressSpace space = AddressSpace::HOST)
 {
-	ChipTensor t = pto_orch::make_packed(pto_orch::address_of(addr), shapes, ndims, dtype,
-					     "make_tensor_strided");
+	ChipTensor t;
 
+	pto_orch::make_packed(&t, pto_orch::address_of(addr), shapes, ndims, dtype,
+			      "make_tensor_strided");
 	if (t.ndims != ndims || !strides.copy(ndims, t.strides, "make_tensor_strided", "stride"))
 		return ChipTensor();
 	for (uint32_t d = 0; d < ndims; d++)
@@ -216,8 +215,9 @@ inline ChipTensor make_tensor_strided(const void *addr, const pto_orch::dims &sh
 inline ChipTensor make_tensor(const pto_orch::dims &shapes, uint32_t ndims,
 			      DataType dtype = DataType::FLOAT32, int32_t version = 0)
 {
-	ChipTensor t = pto_orch::make_packed(0, shapes, ndims, dtype, "make_tensor");
+	ChipTensor t;
 
+	pto_orch::make_packed(&t, 0, shapes, ndims, dtype, "make_tensor");
 	t.version = version;
 	pto_orch::set_home(&t);
 	return t;
@@ -248,9 +248,10 @@ public:
 		info_.dtype = static_cast<uint8_t>(dtype);
 		info_.manual_dep = manual_dep;
 
-		uint64_t bytes;
+		uint64_t count;
 
-		if (__builtin_expect(!pto_orch::packed_bytes(info_.shapes, ndims, dtype, &bytes), 0))
+		if (__builtin_expect(!pto_orch::count_elements(info_.shapes, ndims, dtype, &count),
+				     0))
 			pto_orch::invalid("TensorCreateInfo", "the shape has too many elements");
 	}
 
@@ -268,11 +269,11 @@ public:
 
 	uint64_t buffer_size_bytes() const
 	{
-		uint64_t bytes = 0;
+		const DataType dtype = static_cast<DataType>(info_.dtype);
+		uint64_t count = 0;
 
-		pto_orch::packed_bytes(info_.shapes, info_.ndims,
-				       static_cast<DataType>(info_.dtype), &bytes);
-		return bytes;
+		pto_orch::count_elements(info_.shapes, info_.ndims, dtype, &count);
+		return count * get_element_size(dtype);
 	}
 
 	const struct pto_create_info *raw() const { return &info_; }

@@ -26,12 +26,93 @@ inline bool has_buffer(const ChipTensor &t, const char *func) noexcept
 	return true;
 }
 
-/* Brings what follows from shapes and strides up to date. */
-inline ChipTensor finish_view(ChipTensor t)
+/* Ends a view: an empty tensor unless all went well. */
+inline void finish_view(ChipTensor *t, bool ok)
 {
-	t.extent_cache = extent_of(t);
-	t.is_contiguous = is_packed(t);
-	return t;
+	if (__builtin_expect(!ok, 0)) {
+		*t = ChipTensor();
+		return;
+	}
+	t->extent_cache = extent_of(*t);
+	t->is_contiguous = is_packed(*t);
+}
+
+/* Moves the start of @t by @offset in each dimension; sizes are in @t, bounds in @of. */
+inline bool move_start(ChipTensor *t, const ChipTensor &of, const uint32_t *offset)
+{
+	uint64_t start = t->start_offset;
+
+	for (uint32_t d = 0; d < t->ndims; d++)
+		if (!t->shapes[d])
+			return true;
+	for (uint32_t d = 0; d < t->ndims; d++) {
+		if (__builtin_expect(static_cast<uint64_t>(offset[d]) + t->shapes[d] > of.shapes[d],
+				     0)) {
+			invalid("view", "dimension %u: offset %u + shape %u exceed the tensor's %u",
+				d, offset[d], t->shapes[d], of.shapes[d]);
+			return false;
+		}
+		start += static_cast<uint64_t>(offset[d]) * of.strides[d];
+	}
+	t->start_offset = start;
+	return true;
+}
+
+inline bool check_dimensions(const ChipTensor &t, uint32_t x, uint32_t y, const char *func)
+{
+	if (__builtin_expect(x < t.ndims && y < t.ndims, 1))
+		return true;
+	invalid(func, "dimension %u of a tensor of %u", x < t.ndims ? y : x, t.ndims);
+	return false;
+}
+
+inline bool check_range(uint32_t extent, uint32_t stride, int64_t start, int64_t end, int64_t step)
+{
+	if (__builtin_expect(start >= 0 && end >= start && end <= extent && step >= 1 &&
+				     step <= UINT32_MAX &&
+				     static_cast<uint64_t>(step) * stride <= UINT32_MAX, 1))
+		return true;
+	invalid("slice", "%lld..%lld step %lld of a dimension with extent %u",
+		static_cast<long long>(start), static_cast<long long>(end),
+		static_cast<long long>(step), extent);
+	return false;
+}
+
+inline bool permute_dimensions(ChipTensor *t, const ChipTensor &of, const uint32_t *from)
+{
+	uint32_t seen = 0;
+
+	for (uint32_t d = 0; d < of.ndims; d++) {
+		if (from[d] >= of.ndims || (seen & 1u << from[d])) {
+			invalid("permute", "order[%u] = %u: not a permutation of %u dimensions", d,
+				from[d], of.ndims);
+			return false;
+		}
+		seen |= 1u << from[d];
+		t->shapes[d] = of.shapes[from[d]];
+		t->strides[d] = of.strides[from[d]];
+	}
+	return true;
+}
+
+/* Makes @t, of which the new shape is set, a row-major tensor of @elements. */
+inline bool restride(ChipTensor *t, uint64_t elements)
+{
+	uint64_t count;
+
+	if (!t->is_contiguous) {
+		invalid("reshape", "the tensor is not contiguous");
+		return false;
+	}
+	if (!count_elements(t->shapes, t->ndims, t->dtype, &count) || count != elements ||
+	    !set_packed_strides(t)) {
+		invalid("reshape", "the shape does not have the tensor's %llu elements",
+			static_cast<unsigned long long>(elements));
+		return false;
+	}
+	for (uint32_t d = t->ndims; d < PTO_MAX_DIMS; d++)
+		t->shapes[d] = t->strides[d] = 0;
+	return true;
 }
 } /* namespace pto_orch */
 
@@ -49,123 +130,76 @@ inline ChipTensor ChipTensor::view(const pto_orch::dims &sizes, const pto_orch::
 				   bool manual) const
 {
 	uint32_t offset[PTO_MAX_DIMS];
-	bool empty = false;
-
-	if (!pto_orch::has_buffer(*this, "view"))
-		return ChipTensor();
+	bool ok = pto_orch::has_buffer(*this, "view");
 	ChipTensor t = *this;
 
-	if (!sizes.copy(ndims, t.shapes, "view", "shape") ||
-	    !offsets.copy(ndims, offset, "view", "offset"))
-		return ChipTensor();
+	ok = ok && sizes.copy(ndims, t.shapes, "view", "shape") &&
+	     offsets.copy(ndims, offset, "view", "offset") &&
+	     pto_orch::move_start(&t, *this, offset);
 	t.manual_dep |= manual;
-	for (uint32_t d = 0; d < ndims; d++)
-		empty |= !t.shapes[d];
-	for (uint32_t d = 0; d < ndims && !empty; d++) {
-		if (__builtin_expect(static_cast<uint64_t>(offset[d]) + t.shapes[d] > shapes[d],
-				     0)) {
-			pto_orch::invalid("view",
-					  "dimension %u: offset %u + shape %u exceed the tensor's %u",
-					  d, offset[d], t.shapes[d], shapes[d]);
-			return ChipTensor();
-		}
-		t.start_offset += static_cast<uint64_t>(offset[d]) * strides[d];
-	}
-	return pto_orch::finish_view(t);
+	pto_orch::finish_view(&t, ok);
+	return t;
 }
 
 /* Exchanges dimensions @x and @y. */
 inline ChipTensor ChipTensor::transpose(uint32_t x, uint32_t y) const
 {
-	if (x >= ndims || y >= ndims) {
-		pto_orch::invalid("transpose", "dimensions %u and %u of a tensor of %u", x, y,
-				  ndims);
-		return ChipTensor();
-	}
-	if (!pto_orch::has_buffer(*this, "transpose"))
-		return ChipTensor();
+	bool ok = pto_orch::check_dimensions(*this, x, y, "transpose") &&
+		  pto_orch::has_buffer(*this, "transpose");
 	ChipTensor t = *this;
 
-	t.shapes[x] = shapes[y];
-	t.shapes[y] = shapes[x];
-	t.strides[x] = strides[y];
-	t.strides[y] = strides[x];
-	return pto_orch::finish_view(t);
+	if (ok) {
+		t.shapes[x] = shapes[y];
+		t.shapes[y] = shapes[x];
+		t.strides[x] = strides[y];
+		t.strides[y] = strides[x];
+	}
+	pto_orch::finish_view(&t, ok);
+	return t;
 }
 
 /* Dimension d of the result is dimension @order[d] of the tensor. */
 inline ChipTensor ChipTensor::permute(const pto_orch::dims &order) const
 {
-	uint32_t from[PTO_MAX_DIMS], seen = 0;
-
-	if (!order.copy(ndims, from, "permute", "order") || !pto_orch::has_buffer(*this, "permute"))
-		return ChipTensor();
+	uint32_t from[PTO_MAX_DIMS];
+	bool ok = order.copy(ndims, from, "permute", "order") &&
+		  pto_orch::has_buffer(*this, "permute");
 	ChipTensor t = *this;
 
-	for (uint32_t d = 0; d < ndims; d++) {
-		if (from[d] >= ndims || (seen & 1u << from[d])) {
-			pto_orch::invalid("permute",
-					  "order[%u] = %u: not a permutation of %u dimensions", d,
-					  from[d], ndims);
-			return ChipTensor();
-		}
-		seen |= 1u << from[d];
-		t.shapes[d] = shapes[from[d]];
-		t.strides[d] = strides[from[d]];
-	}
-	return pto_orch::finish_view(t);
+	ok = ok && pto_orch::permute_dimensions(&t, *this, from);
+	pto_orch::finish_view(&t, ok);
+	return t;
 }
 
 /* Every @step-th index of dimension @dim from @start up to, not including, @end. */
 inline ChipTensor ChipTensor::slice(uint32_t dim, int64_t start, int64_t end, int64_t step) const
 {
-	if (dim >= ndims) {
-		pto_orch::invalid("slice", "dimension %u of a tensor of %u", dim, ndims);
-		return ChipTensor();
-	}
-	if (start < 0 || end < start || end > shapes[dim] || step < 1 || step > UINT32_MAX ||
-	    static_cast<uint64_t>(step) * strides[dim] > UINT32_MAX) {
-		pto_orch::invalid("slice", "%lld..%lld step %lld of dimension %u with extent %u",
-				  static_cast<long long>(start), static_cast<long long>(end),
-				  static_cast<long long>(step), dim, shapes[dim]);
-		return ChipTensor();
-	}
-	if (!pto_orch::has_buffer(*this, "slice"))
-		return ChipTensor();
+	bool ok = pto_orch::check_dimensions(*this, dim, dim, "slice") &&
+		  pto_orch::check_range(shapes[dim], strides[dim], start, end, step) &&
+		  pto_orch::has_buffer(*this, "slice");
 	ChipTensor t = *this;
 
-	t.shapes[dim] = static_cast<uint32_t>((end - start + step - 1) / step);
-	t.strides[dim] = static_cast<uint32_t>(strides[dim] * step);
-	if (t.shapes[dim])
-		t.start_offset += static_cast<uint64_t>(start) * strides[dim];
-	return pto_orch::finish_view(t);
+	if (ok) {
+		t.shapes[dim] = static_cast<uint32_t>((end - start + step - 1) / step);
+		t.strides[dim] = static_cast<uint32_t>(strides[dim] * step);
+		if (t.shapes[dim])
+			t.start_offset += static_cast<uint64_t>(start) * strides[dim];
+	}
+	pto_orch::finish_view(&t, ok);
+	return t;
 }
 
 /* Same elements under another shape; only of a contiguous tensor. */
 inline ChipTensor ChipTensor::reshape(const pto_orch::dims &sizes, uint32_t n) const
 {
-	uint64_t bytes;
-
-	if (!is_contiguous) {
-		pto_orch::invalid("reshape", "the tensor is not contiguous");
-		return ChipTensor();
-	}
-	if (!pto_orch::has_buffer(*this, "reshape"))
-		return ChipTensor();
+	bool ok = pto_orch::has_buffer(*this, "reshape");
 	ChipTensor t = *this;
 
-	if (!sizes.copy(n, t.shapes, "reshape", "shape"))
-		return ChipTensor();
-	t.ndims = n;
-	for (uint32_t d = n; d < PTO_MAX_DIMS; d++)
-		t.shapes[d] = t.strides[d] = 0;
-	if (!pto_orch::packed_bytes(t.shapes, n, dtype, &bytes) || bytes != nbytes() ||
-	    !pto_orch::set_packed_strides(&t)) {
-		pto_orch::invalid("reshape", "the shape does not have the tensor's %llu elements",
-				  static_cast<unsigned long long>(numel()));
-		return ChipTensor();
-	}
-	return pto_orch::finish_view(t);
+	ok = ok && sizes.copy(n, t.shapes, "reshape", "shape");
+	t.ndims = ok ? n : 0;
+	ok = ok && pto_orch::restride(&t, numel());
+	pto_orch::finish_view(&t, ok);
+	return t;
 }
 
 #endif /* PTO_ORCHESTRATION_TENSOR_VIEW_H */
