@@ -108,7 +108,6 @@ struct chip_task {
 	struct chip_task *queue_next;
 	struct chip_task *scope_next;
 	struct chip_group *group;	/* PINNED, CLUSTER */
-	struct chip_async_wait *async;
 	struct tmap_entry *entries;
 	struct chip_task **retained;
 	uint64_t *scalars;

@@ -85,12 +85,15 @@ static bool wire_explicit(struct wiring *w, const struct pto_core_args *args)
 	return true;
 }
 
+static inline bool has_creator(const struct wiring *w, const struct pto_tensor *t)
+{
+	return t->owner_task_id != PTO_NO_TASK && t->owner_task_id != w->task->base.id;
+}
+
 static bool wire_creator(struct wiring *w, const struct pto_tensor *t)
 {
 	struct chip_task *creator;
 
-	if (t->owner_task_id == PTO_NO_TASK || t->owner_task_id == w->task->base.id)
-		return true;
 	if (!deps_lookup_id(w->c, t->owner_task_id, "a tensor's owner", &creator))
 		return false;
 	if (creator && !creator->base.consumed)
@@ -156,11 +159,8 @@ static bool wire_overlaps(struct wiring *w, const struct pto_tensor *t, uint8_t 
 static bool take_spill(struct chip *c, struct chip_task *t, uint32_t producers)
 {
 	struct chip_ring *r = &c->rings[t->base.id >> 32];
-	uint32_t spill;
+	uint32_t spill = producers - CHIP_INLINE_PRODUCERS;
 
-	if (producers <= CHIP_INLINE_PRODUCERS)
-		return true;
-	spill = producers - CHIP_INLINE_PRODUCERS;
 	if (spill > r->dep_pool) {
 		chip_fail_orch(c, SIMPLER_RUN_DEP_POOL_OVERFLOW,
 			       "%s: a task with %u producers needs %u pool entries, ring %u has %u; raise ring_dep_pool[%u]",
@@ -194,18 +194,19 @@ bool deps_wire(struct chip *c, struct chip_task *t, const struct pto_core_args *
 		uint8_t tag = args->tags[i];
 
 		if (tag == PTO_ARG_CLUSTER) {
-			if (!wire_creator(&w, tensor))
+			if (has_creator(&w, tensor) && !wire_creator(&w, tensor))
 				return false;
 			continue;
 		}
 		if (manual || !is_tensor_tag(tag))
 			continue;
-		if (!wire_creator(&w, tensor))
+		if (has_creator(&w, tensor) && !wire_creator(&w, tensor))
 			return false;
 		if (live && !tensor->manual_dep && !wire_overlaps(&w, tensor, tag))
 			return false;
 	}
-	return !w.failed && take_spill(c, t, w.producers);
+	return !w.failed && (w.producers <= CHIP_INLINE_PRODUCERS ||
+			      take_spill(c, t, w.producers));
 }
 
 static bool insert(struct chip *c, struct tmap_entry *e)

@@ -453,12 +453,11 @@ void chip_block_done(struct chip *c, struct chip_core *core)
  */
 static bool run_inline_block(struct chip *c, struct chip_task *t, uint32_t cluster, int32_t block)
 {
-	for (int slot = 0; slot < CHIP_SLOTS; slot++) {
+	for (uint32_t left = t->kernel_mask; left; left &= left - 1) {
 		struct chip_core *core;
+		int slot = __builtin_ctz(left);
 		enum chip_slot where = (enum chip_slot)slot;
 
-		if (!(t->kernel_mask & (1u << slot)))
-			continue;
 		if (t->shape == CHIP_SHAPE_AIV && !(c->free[CHIP_AIV0] >> cluster & 1))
 			where = CHIP_AIV1;
 		core = core_at(c, cluster, where);
@@ -486,7 +485,8 @@ bool sched_run_inline(struct chip *c, struct chip_task *t)
 		uint64_t where = fitting(c, t, among);
 		int32_t block = t->next_block;
 
-		if (!where || c->config.ops->prefer_queue(c, t)) {
+		/* submit asked for the first block; long kernels show with it */
+		if (!where || (block && c->config.ops->prefer_queue(c, t))) {
 			queue_push(&c->ready[!(t->flags & CHIP_TASK_SYNC_START)][t->shape], t);
 			c->config.ops->work_ready(c, t);
 			return false;

@@ -11,6 +11,11 @@
 
 static bool check_counts(struct chip *c, const struct pto_core_args *args)
 {
+	if (__builtin_expect(!args->error && c->rt.scope_depth &&
+			     args->tensor_count <= PTO_TASK_TENSORS &&
+			     args->scalar_count <= PTO_TASK_SCALARS &&
+			     (!args->dep_count || args->deps), 1))
+		return true;
 	if (args->error)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "%s", args->error);
 	else if (!c->rt.scope_depth)
@@ -24,7 +29,7 @@ static bool check_counts(struct chip *c, const struct pto_core_args *args)
 	else if (args->dep_count && !args->deps)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "%u explicit dependences at a null pointer",
 			       args->dep_count);
-	return !chip_is_fatal(c);
+	return false;
 }
 
 static bool check_create(struct chip *c, uint32_t i, const struct pto_create_info *ci)
@@ -38,10 +43,12 @@ static bool check_create(struct chip *c, uint32_t i, const struct pto_create_inf
 
 static bool check_tensor(struct chip *c, uint32_t i, uint8_t tag, const struct pto_tensor *t)
 {
-	uint8_t kind = tag == PTO_ARG_CLUSTER ? PTO_KIND_CLUSTER :
-		       tag == PTO_ARG_PIPE_IN || tag == PTO_ARG_PIPE_OUT ? PTO_KIND_PIPE :
-		       PTO_KIND_TENSOR;
+	uint8_t kind = tag < PTO_ARG_CLUSTER ? PTO_KIND_TENSOR :
+		       tag == PTO_ARG_CLUSTER ? PTO_KIND_CLUSTER : PTO_KIND_PIPE;
 
+	if (__builtin_expect(t && t->kind == kind && t->addr && t->ndims <= PTO_MAX_DIMS &&
+			     t->dtype < PTO_DTYPE_COUNT, 1))
+		return true;
 	if (!t)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "argument %u is a null tensor", i);
 	else if (t->kind != kind)
@@ -60,21 +67,52 @@ static bool check_tensor(struct chip *c, uint32_t i, uint8_t tag, const struct p
 	return !chip_is_fatal(c);
 }
 
-static bool check_args(struct chip *c, const struct pto_core_args *args)
+/* What one pass over the arguments tells the later steps. */
+struct summary {
+	uint32_t seen;			/* bit per enum pto_arg_tag */
+	uint32_t pipes;
+	uint64_t heap;			/* bytes of the buffers that the task itself creates */
+};
+
+static uint64_t aligned_output(uint64_t at)
 {
+	return (at + CHIP_OUTPUT_ALIGN - 1) & ~(uint64_t)(CHIP_OUTPUT_ALIGN - 1);
+}
+
+/* Lazily allocated outputs count once settle_lazy() has dealt with those that live elsewhere. */
+static bool add_output(struct chip *c, struct summary *sum, uint32_t i, uint64_t bytes)
+{
+	uint64_t total = aligned_output(sum->heap);
+
+	if (bytes > UINT64_MAX / 4 || __builtin_add_overflow(total, bytes, &sum->heap)) {
+		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK, "argument %u: its size overflows", i);
+		return false;
+	}
+	return true;
+}
+
+static bool check_args(struct chip *c, const struct pto_core_args *args, struct summary *sum)
+{
+	*sum = (struct summary){ 0 };
 	if (!check_counts(c, args))
 		return false;
 	for (uint32_t i = 0; i < args->tensor_count; i++) {
 		uint8_t tag = args->tags[i];
 
 		if (tag > PTO_ARG_PIPE_OUT) {
-			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "argument %u has the unknown kind %u",
-				       i, tag);
+			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+				       "argument %u has the unknown kind %u", i, tag);
 			return false;
 		}
-		if (tag == PTO_ARG_OUTPUT ? !check_create(c, i, args->refs[i].create) :
-					    !check_tensor(c, i, tag, args->refs[i].tensor))
+		sum->seen |= 1u << tag;
+		if (tag != PTO_ARG_OUTPUT) {
+			if (!check_tensor(c, i, tag, args->refs[i].tensor))
+				return false;
+			sum->pipes += tag >= PTO_ARG_PIPE_IN;
+		} else if (!check_create(c, i, args->refs[i].create) ||
+			   !add_output(c, sum, i, create_info_bytes(args->refs[i].create))) {
 			return false;
+		}
 	}
 	return true;
 }
@@ -105,7 +143,9 @@ static const struct chip_kernel *find_kernel(struct chip *c, int32_t id)
 struct kernels {
 	const struct chip_kernel *of[CHIP_SLOTS];
 	uint8_t mask;
+	uint8_t count;
 	uint8_t shape;
+	bool may_block;
 };
 
 static bool resolve_kernels(struct chip *c, const struct pto_mixed_kernels *mk, struct kernels *k)
@@ -116,20 +156,20 @@ static bool resolve_kernels(struct chip *c, const struct pto_mixed_kernels *mk, 
 		ids[CHIP_AIV0] = ids[CHIP_AIV1];
 		ids[CHIP_AIV1] = PTO_NO_KERNEL;
 	}
-	k->mask = 0;
 	for (int slot = 0; slot < CHIP_SLOTS; slot++) {
-		k->of[slot] = NULL;
 		if (ids[slot] == PTO_NO_KERNEL)
 			continue;
 		k->of[slot] = find_kernel(c, ids[slot]);
 		if (!k->of[slot])
 			return false;
 		k->mask |= (uint8_t)(1u << slot);
+		k->count++;
+		k->may_block |= k->of[slot]->may_block;
 	}
 	if (!k->mask)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
 			       "a task without a kernel; use rt_submit_dummy_task for pure dependences");
-	k->shape = k->mask & (k->mask - 1) ? CHIP_SHAPE_MIX :
+	k->shape = k->count > 1 ? CHIP_SHAPE_MIX :
 		   k->mask == 1u << CHIP_AIC ? CHIP_SHAPE_AIC : CHIP_SHAPE_AIV;
 	return k->mask != 0;
 }
@@ -138,6 +178,8 @@ static bool check_blocks(struct chip *c, const struct pto_core_args *args, uint8
 {
 	int32_t limit = (int32_t)c->config.clusters * (shape == CHIP_SHAPE_AIV ? 2 : 1);
 
+	if (args->block_num == 1)
+		return true;
 	if (args->block_num < 1)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "block_num %d is below 1", args->block_num);
 	else if (args->block_num > INT32_MAX / (int32_t)CHIP_SLOTS)
@@ -161,7 +203,7 @@ static bool check_predicate(struct chip *c, const struct pto_core_args *args)
 {
 	const struct pto_predicate *p = args->predicate;
 
-	if (!has_predicate(args))
+	if (!p || !has_predicate(args))
 		return true;
 	if (p->op > PTO_PRED_LE || p->ndims > PTO_MAX_DIMS || p->ndims > p->tensor->ndims ||
 	    !chip_dtype_bytes(p->tensor->dtype)) {
@@ -198,104 +240,91 @@ static bool settle_lazy(struct chip *c, const struct pto_core_args *args)
 	return true;
 }
 
-static uint64_t own_output_bytes(const struct pto_core_args *args, uint32_t i)
+/* The same tensor may be named twice; it gets one buffer. */
+static uint64_t lazy_bytes(const struct pto_tensor *t)
 {
-	if (args->tags[i] == PTO_ARG_OUTPUT)
-		return create_info_bytes(args->refs[i].create);
-	if (args->tags[i] == PTO_ARG_OUTPUT_LAZY && !args->refs[i].tensor->addr)
-		return args->refs[i].tensor->size;
-	return 0;
+	return t->addr ? 0 : t->size;
 }
 
-/* The same tensor may be named twice; it gets one buffer. */
-static bool measure_outputs(struct chip *c, const struct pto_core_args *args, uint64_t *bytes)
+static bool measure_lazy(struct chip *c, const struct pto_core_args *args, struct summary *sum)
 {
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < args->tensor_count; i++) {
-		uint64_t n = own_output_bytes(args, i);
-
-		if (!n)
-			continue;
-		total = (total + CHIP_OUTPUT_ALIGN - 1) & ~(uint64_t)(CHIP_OUTPUT_ALIGN - 1);
-		if (n > UINT64_MAX / 4 || __builtin_add_overflow(total, n, &total)) {
-			chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK, "argument %u: its size overflows", i);
+	if (!settle_lazy(c, args))
+		return false;
+	for (uint32_t i = 0; i < args->tensor_count; i++)
+		if (args->tags[i] == PTO_ARG_OUTPUT_LAZY && lazy_bytes(args->refs[i].tensor) &&
+		    !add_output(c, sum, i, lazy_bytes(args->refs[i].tensor)))
 			return false;
-		}
-	}
-	*bytes = total;
 	return true;
 }
 
-static void copy_tensors(struct chip_task *t, const struct pto_core_args *args, uint64_t block)
+/* Created outputs come first in the block, as check_args() counted them, then lazy ones. */
+static void copy_with_outputs(struct chip_task *t, const struct pto_core_args *args, uint64_t block)
 {
-	uint64_t at = block;
+	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < args->tensor_count; i++) {
-		uint64_t n = own_output_bytes(args, i);
-
-		if (args->tags[i] != PTO_ARG_OUTPUT) {
-			struct pto_tensor *user = args->refs[i].tensor;
-
-			if (n) {
-				at = (at - block + CHIP_OUTPUT_ALIGN - 1) / CHIP_OUTPUT_ALIGN *
-				     CHIP_OUTPUT_ALIGN + block;
-				user->addr = at;
-				user->owner_task_id = t->base.id;
-				at += n;
-			}
-			t->tensors[i] = *user;
+		if (args->tags[i] != PTO_ARG_OUTPUT)
 			continue;
-		}
-		at = (at - block + CHIP_OUTPUT_ALIGN - 1) / CHIP_OUTPUT_ALIGN * CHIP_OUTPUT_ALIGN +
-		     block;
-		tensor_from_create(&t->tensors[i], args->refs[i].create, at, t->base.id);
-		at += n;
+		at = aligned_output(at);
+		tensor_from_create(&t->tensors[i], args->refs[i].create, block + at, t->base.id);
+		at += t->tensors[i].size;
 	}
+	for (uint32_t i = 0; i < args->tensor_count; i++) {
+		struct pto_tensor *user = args->refs[i].tensor;
+
+		if (args->tags[i] == PTO_ARG_OUTPUT)
+			continue;
+		if (args->tags[i] == PTO_ARG_OUTPUT_LAZY && lazy_bytes(user)) {
+			at = aligned_output(at);
+			user->addr = block + at;
+			user->owner_task_id = t->base.id;
+			at += user->size;
+		}
+		t->tensors[i] = *user;
+	}
+}
+
+static void copy_tensors(struct chip_task *t, const struct pto_core_args *args)
+{
+	for (uint32_t i = 0; i < args->tensor_count; i++)
+		t->tensors[i] = *args->refs[i].tensor;
 }
 
 static void copy_predicate(struct chip_task *t, const struct pto_core_args *args)
 {
-	struct pto_tensor *operand;
+	struct pto_tensor *operand = (struct pto_tensor *)(t->predicate + 1);
 
-	if (!has_predicate(args))
-		return;
-	operand = (struct pto_tensor *)(t->predicate + 1);
 	*operand = *args->predicate->tensor;
 	*t->predicate = *args->predicate;
 	t->predicate->tensor = operand;
 	t->flags |= CHIP_TASK_PREDICATE;
 }
 
-static uint32_t count_pipes(const struct pto_core_args *args)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < args->tensor_count; i++)
-		n += args->tags[i] == PTO_ARG_PIPE_IN || args->tags[i] == PTO_ARG_PIPE_OUT;
-	return n;
-}
-
-static struct chip_task *build(struct chip *c, const struct pto_core_args *args)
+static struct chip_task *build(struct chip *c, const struct pto_core_args *args,
+			       struct summary *sum)
 {
 	struct record_shape shape = {
 		.tensors = args->tensor_count,
 		.entries = args->tensor_count,
 		.retained = args->tensor_count + args->dep_count,
 		.scalars = args->scalar_count,
-		.order = args->flags & PTO_ARGS_ORDERED ? args->tensor_count + args->scalar_count : 0,
-		.predicate = has_predicate(args),
+		.pipes = sum->pipes,
+		.predicate = args->predicate && has_predicate(args),
 	};
 	struct chip_task *t;
-	uint64_t bytes, block;
+	uint64_t block;
 
-	if (!settle_lazy(c, args) || !measure_outputs(c, args, &bytes))
+	if (args->flags & PTO_ARGS_ORDERED)
+		shape.order = args->tensor_count + args->scalar_count;
+	if (sum->seen & 1u << PTO_ARG_OUTPUT_LAZY && !measure_lazy(c, args, sum))
 		return NULL;
-	shape.pipes = count_pipes(args);
-	t = task_create(c, scope_current(c), &shape, bytes, &block);
+	t = task_create(c, scope_current(c), &shape, sum->heap, &block);
 	if (!t)
 		return NULL;
-	copy_tensors(t, args, block);
+	if (sum->seen & (1u << PTO_ARG_OUTPUT | 1u << PTO_ARG_OUTPUT_LAZY))
+		copy_with_outputs(t, args, block);
+	else
+		copy_tensors(t, args);
 	for (uint32_t i = 0; i < args->scalar_count; i++)
 		t->scalars[i] = args->scalars[i];
 	if (shape.order) {
@@ -305,15 +334,18 @@ static struct chip_task *build(struct chip *c, const struct pto_core_args *args)
 	t->timing_slot = args->timing_slot;
 	if (c->manual_depth)
 		t->flags |= CHIP_TASK_MANUAL;
-	copy_predicate(t, args);
+	if (shape.predicate)
+		copy_predicate(t, args);
 	return t;
 }
 
 static void return_outputs(const struct chip_task *t, const struct pto_core_args *args,
-			   struct pto_task_outputs *out)
+			   bool outputs, struct pto_task_outputs *out)
 {
 	out->task_id = t->base.id;
 	out->tensors = t->tensors;
+	if (!outputs)
+		return;
 	for (uint32_t i = 0; i < args->tensor_count; i++)
 		if (args->tags[i] == PTO_ARG_OUTPUT)
 			out->index[out->count++] = (uint8_t)i;
@@ -321,21 +353,18 @@ static void return_outputs(const struct chip_task *t, const struct pto_core_args
 
 /* ---- submit ---- */
 
-static bool may_run_inline(const struct chip *c, const struct chip_task *t)
+static bool may_run_inline(struct chip *c, const struct chip_task *t, const struct kernels *k)
 {
-	if (!c->config.inline_tasks || t->shape == CHIP_SHAPE_DUMMY ||
-	    (t->flags & (CHIP_TASK_PINNED | CHIP_TASK_PIPED | CHIP_TASK_PREDICATE)))
-		return false;
-	for (int slot = 0; slot < CHIP_SLOTS; slot++)
-		if (t->kernels[slot] && t->kernels[slot]->may_block)
-			return false;
-	return !c->config.ops->prefer_queue((struct chip *)c, t);
+	return k->mask && !k->may_block && c->config.inline_tasks &&
+	       !(t->flags & (CHIP_TASK_PINNED | CHIP_TASK_PIPED | CHIP_TASK_PREDICATE)) &&
+	       !c->config.ops->prefer_queue(c, t);
 }
 
-static void dispatch(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
+static void dispatch(struct chip *c, struct chip_task *t, const struct pto_core_args *args,
+		     const struct kernels *k)
 {
 	/* the hold taken while wiring is dropped last: completions during a wait must not start it */
-	if (t->waits == 1 && may_run_inline(c, t)) {
+	if (t->waits == 1 && may_run_inline(c, t, k)) {
 		t->waits = 0;
 		sched_run_inline(c, t);
 		return;
@@ -348,7 +377,8 @@ static void dispatch(struct chip *c, struct chip_task *t, const struct pto_core_
 		sched_data_ready(c, t);
 }
 
-static bool pin_to_group(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
+static bool pin_to_group(struct chip *c, struct chip_task *t, const struct pto_core_args *args,
+			 uint32_t pipes)
 {
 	for (uint32_t i = 0; i < args->tensor_count; i++) {
 		struct chip_group *g = c->groups;
@@ -376,7 +406,7 @@ static bool pin_to_group(struct chip *c, struct chip_task *t, const struct pto_c
 		t->group = g;
 		t->flags |= CHIP_TASK_PINNED;
 	}
-	if (count_pipes(args)) {
+	if (pipes) {
 		if (!t->group) {
 			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
 				       "pipe arguments without a cluster argument");
@@ -406,24 +436,20 @@ static void note_pipes(struct chip *c, struct chip_task *t, const struct pto_cor
 	t->pipe_ids[0] = n;
 }
 
-static bool needs_pinning(const struct pto_core_args *args)
-{
-	for (uint32_t i = 0; i < args->tensor_count; i++)
-		if (args->tags[i] >= PTO_ARG_CLUSTER)
-			return true;
-	return false;
-}
+#define GROUP_TAGS (1u << PTO_ARG_CLUSTER | 1u << PTO_ARG_PIPE_IN | 1u << PTO_ARG_PIPE_OUT)
 
+/* @mk NULL: a dummy task. */
 void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 		 const struct pto_core_args *args, struct pto_task_outputs *out)
 {
 	struct kernels k = { .shape = CHIP_SHAPE_DUMMY };
+	struct summary sum;
 	struct chip_task *t;
 
-	if (!check_args(c, args) || (mk && !resolve_kernels(c, mk, &k)) ||
+	if (!check_args(c, args, &sum) || (mk && !resolve_kernels(c, mk, &k)) ||
 	    (mk && !check_blocks(c, args, k.shape)) || !check_predicate(c, args))
 		return;
-	t = build(c, args);
+	t = build(c, args, &sum);
 	if (!t)
 		return;
 	t->shape = k.shape;
@@ -432,27 +458,28 @@ void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 		t->kernels[slot] = k.of[slot];
 	if (mk) {
 		t->block_num = args->block_num;
-		t->subtasks_left = args->block_num * __builtin_popcount(k.mask);
-		if ((args->flags & PTO_ARGS_SYNC_START) && args->block_num > 1)
+		t->subtasks_left = args->block_num * k.count;
+		if (args->flags & PTO_ARGS_SYNC_START && args->block_num > 1)
 			t->flags |= CHIP_TASK_SYNC_START;
-		if (needs_pinning(args)) {
-			if (!pin_to_group(c, t, args))
-				return;
-			note_pipes(c, t, args);
-		}
+	}
+	if (sum.seen & GROUP_TAGS) {
+		if (!pin_to_group(c, t, args, sum.pipes))
+			return;
+		note_pipes(c, t, args);
 	}
 	if (!deps_wire(c, t, args, c->manual_depth != 0))
 		return;
-	dispatch(c, t, args);
+	dispatch(c, t, args, &k);
 	if (!chip_is_fatal(c))
-		return_outputs(t, args, out);
+		return_outputs(t, args, sum.seen & 1u << PTO_ARG_OUTPUT, out);
 }
 
 void submit_alloc(struct chip *c, const struct pto_core_args *args, struct pto_task_outputs *out)
 {
+	struct summary sum;
 	struct chip_task *t;
 
-	if (!check_args(c, args))
+	if (!check_args(c, args, &sum))
 		return;
 	if (!args->tensor_count || args->scalar_count) {
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
@@ -460,16 +487,15 @@ void submit_alloc(struct chip *c, const struct pto_core_args *args, struct pto_t
 			       args->tensor_count, args->scalar_count);
 		return;
 	}
-	for (uint32_t i = 0; i < args->tensor_count; i++)
-		if (args->tags[i] != PTO_ARG_OUTPUT) {
-			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
-				       "alloc_tensors: argument %u is not a new output", i);
-			return;
-		}
-	t = build(c, args);
+	if (sum.seen != 1u << PTO_ARG_OUTPUT) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+			       "alloc_tensors takes new outputs only (TensorCreateInfo)");
+		return;
+	}
+	t = build(c, args, &sum);
 	if (!t)
 		return;
 	t->waits = 0;
 	sched_complete(c, t);
-	return_outputs(t, args, out);
+	return_outputs(t, args, true, out);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Task records and the buffers they own: slot, heap block, lifetime. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/run_code.h"
@@ -55,47 +56,42 @@ static void lay_out(struct chip_task *t, const struct record_shape *s)
 	t->order = at;
 }
 
+/* The fields from @state to @mark, and the pointers that are not laid out. */
 static void init_fixed(struct chip_task *t, const struct record_shape *s)
 {
-	t->state = CHIP_WAITING;
-	t->shape = CHIP_SHAPE_DUMMY;
-	t->flags = 0;
+	static const struct chip_task blank = {
+		.state = CHIP_WAITING, .shape = CHIP_SHAPE_DUMMY, .timing_slot = -1,
+		.waits = 1, .refs = 1, .block_num = 1,
+	};
+
+	memcpy(&t->state, &blank.state,
+	       offsetof(struct chip_task, kernels) - offsetof(struct chip_task, state));
 	t->tensor_count = (uint8_t)s->tensors;
 	t->scalar_count = (uint8_t)s->scalars;
-	t->entry_count = 0;
-	t->timing_slot = -1;
-	t->kernel_mask = 0;
-	t->waits = 1;
-	t->pipe_waits = 0;
-	t->refs = 1;
-	t->retained_count = 0;
-	t->spill = 0;
-	t->block_num = 1;
-	t->next_block = 0;
-	t->subtasks_left = 0;
-	t->mark = 0;
 	t->consumers = NULL;
 	t->group = NULL;
-	t->async = NULL;
 }
 
-static bool wait_slot(struct chip *c, struct chip_scope *scope, struct chip_ring *r)
+static bool refuse_slot(struct chip *c, const struct chip_scope *scope, const struct chip_ring *r)
 {
-	if (scope->tasks >= r->window - 1) {
+	if (scope->tasks >= r->window - 1)
 		chip_fail_orch(c, SIMPLER_RUN_SCOPE_DEADLOCK,
 			       "%s: one open scope (depth %u) holds %u tasks, all that a window of %u allows; "
 			       "close scopes earlier or raise ring_task_window[%u]",
-			       run_code_name(SIMPLER_RUN_SCOPE_DEADLOCK), (unsigned int)(scope - c->scopes),
-			       scope->tasks, r->window, r->index);
-		return false;
-	}
-	if (c->open_tasks >= c->open_task_limit) {
+			       run_code_name(SIMPLER_RUN_SCOPE_DEADLOCK),
+			       (unsigned int)(scope - c->scopes), scope->tasks, r->window, r->index);
+	else
 		chip_fail_orch(c, SIMPLER_RUN_SCOPE_TASKS_OVERFLOW,
 			       "%s: open scopes hold %u tasks, all windows together have %u slots",
 			       run_code_name(SIMPLER_RUN_SCOPE_TASKS_OVERFLOW), c->open_tasks,
 			       c->open_task_limit);
-		return false;
-	}
+	return false;
+}
+
+static bool wait_slot(struct chip *c, const struct chip_scope *scope, struct chip_ring *r)
+{
+	if (scope->tasks >= r->window - 1 || c->open_tasks >= c->open_task_limit)
+		return refuse_slot(c, scope, r);
 	while (!chip_ring_has_slot(r))
 		if (!orch_wait(c, CHIP_ORCH_SLOT, 1))
 			return false;
@@ -106,7 +102,7 @@ static bool wait_heap(struct chip *c, struct chip_ring *r, uint64_t bytes, uint6
 {
 	int rc;
 
-	if (bytes && chip_ring_map_heap(r)) {
+	if (chip_ring_map_heap(r)) {
 		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK, "%s: no host memory for a heap of %llu bytes",
 			       run_code_name(SIMPLER_RUN_HEAP_RING_DEADLOCK), (unsigned long long)r->heap.size);
 		return false;
@@ -129,13 +125,14 @@ struct chip_task *task_create(struct chip *c, struct chip_scope *scope,
 	struct chip_chunk *chunk;
 	struct chip_task *t;
 	uint64_t offset = 0;
+	uint32_t bytes;
 
-	if (!wait_slot(c, scope, r) || !wait_heap(c, r, heap, &offset))
+	if (!wait_slot(c, scope, r) || (heap && !wait_heap(c, r, heap, &offset)))
 		return NULL;
-	t = chip_ring_record(r, record_bytes(shape), &chunk);
+	bytes = record_bytes(shape);
+	t = chip_ring_record(r, bytes, &chunk);
 	if (!t) {
-		chip_fail_orch(c, SIMPLER_RUN_FLOW_CONTROL_DEADLOCK, "no host memory for a task record of %u bytes",
-			       record_bytes(shape));
+		chip_fail_orch(c, SIMPLER_RUN_FLOW_CONTROL_DEADLOCK, "no host memory for a task record of %u bytes", bytes);
 		return NULL;
 	}
 	init_fixed(t, shape);

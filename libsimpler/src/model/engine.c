@@ -186,9 +186,7 @@ static void work_ready(struct chip *c, const struct chip_task *t)
 
 static bool interrupted(struct engine *e)
 {
-	if (++e->polls % INTERRUPT_POLLS || !e->wait || !e->wait->interrupted)
-		return false;
-	return e->wait->interrupted(e->wait->arg);
+	return e->wait && e->wait->interrupted && e->wait->interrupted(e->wait->arg);
 }
 
 static bool prefer_queue(struct chip *c, const struct chip_task *t)
@@ -197,6 +195,8 @@ static bool prefer_queue(struct chip *c, const struct chip_task *t)
 
 	if (e->threads > 1 && is_long(t))
 		return true;
+	if (!e->wait || (!e->leaving && ++e->polls % INTERRUPT_POLLS))
+		return false;
 	/* the owner is wanted back: queue what is left, the orchestration yields at its next wait */
 	if (e->leaving || interrupted(e)) {
 		e->leaving = true;
@@ -412,7 +412,12 @@ static void note_cost(struct chip_core *core, uint64_t ns)
 
 	if (core->was_parked)
 		return;
-	k->cost_ns = k->samples ? (uint32_t)(((uint64_t)k->cost_ns * 3 + cost) / 4) : cost;
+	/* falls at once and rises slowly: being descheduled does not make a kernel long */
+	if (!k->samples || cost < k->cost_ns)
+		k->cost_ns = cost;
+	else
+		k->cost_ns += (cost - k->cost_ns < k->cost_ns / 4 + 8 ? cost - k->cost_ns :
+							 k->cost_ns / 4 + 8);
 	if (k->samples < UINT32_MAX)
 		k->samples++;
 }
@@ -552,8 +557,7 @@ static void idle(struct engine *e)
 	struct chip *c = &e->chip;
 	bool alone = e->inside - e->idle == 1;
 
-	if (e->wait && engine_self()->owner && e->wait->interrupted &&
-	    e->wait->interrupted(e->wait->arg)) {
+	if (engine_self()->owner && interrupted(e)) {
 		e->leaving = true;
 		return;
 	}
