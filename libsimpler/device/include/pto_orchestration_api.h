@@ -30,6 +30,7 @@
 #include "orchestration/cluster.h"
 #include "orchestration/args.h"
 #include "orchestration/submit.h"
+#include "orchestration/graph.h"
 #include "orchestration/params.h"
 #include "orchestration/submit_older.h"
 

@@ -470,3 +470,49 @@ CASE(constructing_arguments_touches_only_the_header)
 		touched += memory[i] != 0xa5;
 	LOG_INFO("%u", touched);
 }
+
+static void body(const GraphTaskArgs &g, int rows, float scale)
+{
+	CoreTaskArgs x;
+
+	x.add_input(g.tensor(0).ref());
+	x.add_output(g.tensor(1).ref());
+	x.add_scalar(g.scalar(0), rows, scale);
+	rt_submit_aiv_task(3, x);
+}
+
+CASE(graphs_submit_their_tasks)
+{
+	ChipTensor a = args.tensor(0).ref(), b = args.tensor(1).ref();
+	GraphTaskArgs g;
+
+	g.add_input(a);
+	g.add_output(b);
+	g.add_scalar(7);
+	GraphSubmitResult r = rt_submit_graph(body, g, 16, 0.5f);
+	LOG_INFO("%d", r.submitted);
+	rt_submit_graph(GRAPH_KEY("layer"), body, g, 32, 1.0f);
+	rt_submit_graph([](const GraphTaskArgs &h) { LOG_INFO("%u", h.tensor_count()); }, g);
+}
+
+CASE(wrong_graph_arguments_are_invalid)
+{
+	ChipTensor a = args.tensor(0).ref();
+	GraphTaskArgs none, late;
+
+	rt_submit_graph(body, none, 1, 1.0f);
+	late.add_scalar(1);
+	late.add_input(a);
+	rt_submit_graph(body, late, 1, 1.0f);
+	for (int i = 0; i < 65; i++)
+		none.add_scalar(i);
+	LOG_INFO("%s", none.error_msg());
+	none.clear();
+	for (int i = 0; i < 129; i++)
+		none.add_input(a);
+	LOG_INFO("%s", none.error_msg());
+	rt_report_fatal(9, "stop");
+	late.clear();
+	late.add_input(a);
+	LOG_INFO("%d", !rt_submit_graph(body, late, 1, 1.0f));
+}

@@ -343,6 +343,18 @@ static const struct expectation expectations[] = {
 	  "info arguments_are_marked_for_the_dump: dump: the tensor is not an argument\n" },
 	{ "current", "constructing_arguments_touches_only_the_header",
 	  "info constructing_arguments_touches_only_the_header: 0\n" },
+	{ "current", "graphs_submit_their_tasks",
+	  "submit -1/3/-1 in:1000 out:2000 7 10 3f000000\n"
+	  "info graphs_submit_their_tasks: 1\n"
+	  "submit -1/3/-1 in:1000 out:2000 7 20 3f800000\n"
+	  "info operator(): 2\n" },
+	{ "current", "wrong_graph_arguments_are_invalid",
+	  "invalid rt_submit_graph: a graph has at least one tensor\n"
+	  "invalid rt_submit_graph: all tensors must be added before any scalars\n"
+	  "info wrong_graph_arguments_are_invalid: Too many scalar args (max 64)\n"
+	  "info wrong_graph_arguments_are_invalid: Too many tensor args (max 128)\n"
+	  "fatal 9 wrong_graph_arguments_are_invalid: stop\n"
+	  "info wrong_graph_arguments_are_invalid: 1\n" },
 };
 
 #endif /* ORCH_HEADERS_EXPECTED_H */
