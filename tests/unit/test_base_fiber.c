@@ -26,7 +26,7 @@
 /* The seam: the guard page cannot be made. */
 static bool mprotect_fails;
 
-int mprotect(void *addr, size_t len, int prot)
+NO_SANITIZE int mprotect(void *addr, size_t len, int prot)
 {
 	if (mprotect_fails) {
 		errno = ENOMEM;

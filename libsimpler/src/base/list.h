@@ -99,16 +99,21 @@ static inline struct list *list_pop_head(struct list *head)
 #define list_for_each(pos, head)	\
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
+/* Of an entry; only arithmetic, so that it may be used on what list_entry() makes of a head. */
+#define list_node(pos, member)	\
+	((struct list *)((char *)(pos) + offsetof(__typeof__(*(pos)), member)))
+
 #define list_for_each_entry(pos, head, member)						\
 	for ((pos) = list_entry((head)->next, __typeof__(*(pos)), member);		\
-	     &(pos)->member != (head);							\
-	     (pos) = list_entry((pos)->member.next, __typeof__(*(pos)), member))
+	     list_node(pos, member) != (head);						\
+	     (pos) = list_entry(list_node(pos, member)->next, __typeof__(*(pos)), member))
 
 /* As above; @pos may be removed in the body. */
 #define list_for_each_entry_safe(pos, tmp, head, member)				\
 	for ((pos) = list_entry((head)->next, __typeof__(*(pos)), member),		\
-	     (tmp) = list_entry((pos)->member.next, __typeof__(*(pos)), member);	\
-	     &(pos)->member != (head);							\
-	     (pos) = (tmp), (tmp) = list_entry((tmp)->member.next, __typeof__(*(tmp)), member))
+	     (tmp) = list_entry(list_node(pos, member)->next, __typeof__(*(pos)), member);	\
+	     list_node(pos, member) != (head);						\
+	     (pos) = (tmp),								\
+	     (tmp) = list_entry(list_node(tmp, member)->next, __typeof__(*(tmp)), member))
 
 #endif
