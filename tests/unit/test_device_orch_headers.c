@@ -16,7 +16,8 @@
 #include "orch_headers/fake.h"
 
 #define SOURCES "tests/unit/orch_headers"
-#define FLAGS "-Wall -Wextra -Werror -shared -fPIC -O1 -fvisibility=hidden -Ilibsimpler/device/include"
+#define FLAGS "-Wall -Wextra -Werror -shared -fPIC -O1 -fvisibility=hidden " \
+	      "-Ilibsimpler/device/include"
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 static char folder[] = "/tmp/orch-headers-XXXXXX";
@@ -242,8 +243,8 @@ static void misuse_does_not_compile(void **state)
 				fail_msg("%s accepts %s", builds[b].compiler, refused[i].code);
 			read_log(text, sizeof(text));
 			if (!strstr(text, refused[i].message))
-				fail_msg("%s: no \"%s\" in\n%s", refused[i].code, refused[i].message,
-					 text);
+				fail_msg("%s: no \"%s\" in\n%s", refused[i].code,
+					 refused[i].message, text);
 		}
 	}
 }

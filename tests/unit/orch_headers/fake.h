@@ -53,8 +53,8 @@ static void note_list(const char *before, const uint32_t *v, uint32_t n)
 /* kind tag: address, or the requested shape of a new output */
 static void note_ref(uint8_t tag, union pto_arg_ref ref)
 {
-	static const char *const names[] = { "in", "new", "inout", "out", "nodep", "lazy", "cluster",
-					     "pipe-in", "pipe-out" };
+	static const char *const names[] = { "in", "new", "inout", "out", "nodep", "lazy",
+					     "cluster", "pipe-in", "pipe-out" };
 
 	if (tag == PTO_ARG_OUTPUT) {
 		note_list(" new:", ref.create->shapes, ref.create->ndims);

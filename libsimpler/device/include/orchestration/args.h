@@ -467,7 +467,8 @@ private:
 
 	template <typename X> void add_tensor(uint8_t tag, const ChipTensor &t)
 	{
-		static_assert(pto_orch::is_named<X, ChipTensor>, "the argument is a named ChipTensor");
+		static_assert(pto_orch::is_named<X, ChipTensor>,
+			      "the argument is a named ChipTensor");
 		if (room_for_tensor(&t, PTO_KIND_TENSOR, pto_orch::text_kind))
 			push_tensor(tag, t);
 	}

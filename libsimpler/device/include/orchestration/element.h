@@ -26,8 +26,8 @@ bool fits_element(PTO2Runtime *rt, const ChipTensor &t, const char *func)
 
 	if (!bytes || (std::is_floating_point<T>::value && sizeof(T) != bytes)) {
 		invalid_on(rt, func,
-			   "a value of %u bytes for element type %u of %u bytes; name the type that "
-			   "matches, as in get_tensor_data<float>",
+			   "a value of %u bytes for element type %u of %u bytes; name the type "
+			   "that matches, as in get_tensor_data<float>",
 			   static_cast<unsigned>(sizeof(T)), static_cast<unsigned>(t.dtype), bytes);
 		return false;
 	}

@@ -83,7 +83,8 @@ public:
 private:
 	template <typename X> void add_tensor(const ChipTensor &t)
 	{
-		static_assert(pto_orch::is_named<X, ChipTensor>, "the argument is a named ChipTensor");
+		static_assert(pto_orch::is_named<X, ChipTensor>,
+			      "the argument is a named ChipTensor");
 		if (scalar_count_)
 			set_error(pto_orch::text_order);
 		else if (tensor_count_ >= PTO_GRAPH_TENSORS)

@@ -66,8 +66,8 @@ struct OrderedArgs : CoreArgs {
 	void add(PTOParamType type, const ChipTensor *t)
 	{
 		if (__builtin_expect(!t || t->kind != kind_of(type), 0))
-			return set_error("a parameter has no tensor, or a pipe or cluster where none "
-					 "belongs");
+			return set_error("a parameter has no tensor, or a pipe or cluster where "
+					 "none belongs");
 		if (__builtin_expect(tensor_count_ >= PTO_TASK_TENSORS, 0))
 			return set_error(text_too_many<PTO_TASK_TENSORS>.tensors);
 		order_[tensor_count_ + scalar_count_] = static_cast<uint8_t>(tensor_count_);

@@ -44,7 +44,8 @@ __attribute__((cold, noinline)) void invalid_on(PTO2Runtime *rt, const char *fun
 }
 
 template <typename... Args>
-__attribute__((cold, noinline)) void invalid(const char *func, const char *fmt, Args... args) noexcept
+__attribute__((cold, noinline)) void invalid(const char *func, const char *fmt,
+					     Args... args) noexcept
 {
 	invalid_on(runtime(), func, fmt, args...);
 }

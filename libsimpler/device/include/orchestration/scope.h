@@ -14,13 +14,15 @@
 class PTO2ScopeGuard {
 public:
 	explicit PTO2ScopeGuard(PTO2ScopeMode mode = PTO2ScopeMode::AUTO,
-				const char *file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
+				const char *file = __builtin_FILE(),
+				int line = __builtin_LINE()) noexcept
 		: PTO2ScopeGuard(pto_orch::runtime(), mode, file, line)
 	{
 	}
 
 	explicit PTO2ScopeGuard(PTO2Runtime *rt, PTO2ScopeMode mode = PTO2ScopeMode::AUTO,
-				const char *file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
+				const char *file = __builtin_FILE(),
+				int line = __builtin_LINE()) noexcept
 		: rt_(rt)
 	{
 		if (rt_->ops->scope_set_site)
