@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+
+# Objects for test_chip_callable and test_chip_elf_check: tests/unit/callable_src/x.{c,cpp} -> $(BUILD)/tests/unit/callable/x.so,
+# without sanitizers, because the tests damage them.
+callable_FLAGS := -shared -fPIC -O2 -g $(WARN) -Ilibsimpler/device/include
+callable_kernel_add := -Wl,-soname,add.so -Wl,--build-id=sha1
+callable_kernel_bare := -nostdlib -Wl,-soname,bare.so -Wl,--hash-style=both
+callable_kernel_block := -Wl,--default-symver
+callable_kernel_relr := -Wl,-z,pack-relative-relocs -Wl,--hash-style=both
+callable_orch_default := -Wl,--build-id=sha1
+callable_orch_named := -Wl,--build-id=none
+# $(call callable_so,source,output,compiler)
+define callable_so
+callable_SOS += $2
+$2: $1 $$(BUILD)/flags tests/unit/build.mk
+	@mkdir -p $$(@D)
+	@echo '  SO      $2'
+	$$(Q)$3 $$(callable_FLAGS) $$(DEPFLAGS) -o $$@ $$< $$(callable_$(call stem,$1))
+-include $2.d
+endef
+$(foreach s,$(wildcard tests/unit/callable_src/*.c),\
+	$(eval $(call callable_so,$s,$(BUILD)/tests/unit/callable/$(call stem,$s).so,$$(CC) -std=gnu11)))
+$(foreach s,$(wildcard tests/unit/callable_src/*.cpp),\
+	$(eval $(call callable_so,$s,$(BUILD)/tests/unit/callable/$(call stem,$s).so,$$(CXX) -std=gnu++20)))
+$(BUILD)/tests/unit/test_chip_callable $(BUILD)/tests/unit/test_chip_elf_check: | $(callable_SOS)

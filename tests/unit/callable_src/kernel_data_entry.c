@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* The symbol of the entry is a variable. */
+int kernel_entry = 1;

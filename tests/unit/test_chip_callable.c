@@ -1,0 +1,828 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/guard.h"
+#include "base/hash.h"
+#include "base/sanitize.h"
+#include "callable_build.h"
+#include "chip/callable.h"
+#include "chip/callable_bytes.h"
+#include "chip/elf_object.h"
+
+static const struct pto_core_ops ops = { .bytes = sizeof(struct pto_core_ops) };
+
+static struct blob orch_default, orch_named, kernel_add, kernel_block, kernel_bare;
+
+static int read_objects(void **state)
+{
+	(void)state;
+	orch_default = object_read("orch_default");
+	orch_named = object_read("orch_named");
+	kernel_add = object_read("kernel_add");
+	kernel_block = object_read("kernel_block");
+	kernel_bare = object_read("kernel_bare");
+	return 0;
+}
+
+static int free_objects(void **state)
+{
+	(void)state;
+	free(orch_default.bytes);
+	free(orch_named.bytes);
+	free(kernel_add.bytes);
+	free(kernel_block.bytes);
+	free(kernel_bare.bytes);
+	return 0;
+}
+
+static struct chip_callable *load(const struct blob *b)
+{
+	struct chip_callable *c;
+	struct error_record err;
+
+	error_clear(&err);
+	if (chip_callable_load(b->bytes, b->size, &ops, &c, &err))
+		fail_msg("%d: %s (%s)", err.code, err.text, err.hint);
+	return c;
+}
+
+/* The default orchestration with one kernel, built and loaded. */
+static struct chip_callable *load_kernel(const char *name)
+{
+	struct blob kernel = object_read(name), b = callable_new(orch_default);
+	struct chip_callable *c;
+
+	callable_add(&b, 0, kernel);
+	c = load(&b);
+	free(kernel.bytes);
+	free(b.bytes);
+	return c;
+}
+
+static void expect_refusal(const struct blob *b, int code, const char *text, const char *hint)
+{
+	struct chip_callable *c;
+	struct error_record err;
+
+	error_clear(&err);
+	assert_int_equal(chip_callable_load(b->bytes, b->size, &ops, &c, &err), code);
+	assert_null(c);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.text, text) || !strstr(err.hint, hint))
+		fail_msg("'%s' / '%s' lacks '%s' / '%s'", err.text, err.hint, text, hint);
+}
+
+static void expect_kernel_refusal(const char *name, int code, const char *text, const char *hint)
+{
+	struct blob kernel = object_read(name), b = callable_new(orch_default);
+
+	callable_add(&b, 9, kernel);
+	expect_refusal(&b, code, text, hint);
+	free(kernel.bytes);
+	free(b.bytes);
+}
+
+static unsigned int open_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Lines of /proc/self/maps that contain @text. */
+static unsigned int mappings_of(const char *text)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned int n = 0;
+	char line[512];
+
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, text) != NULL;
+	fclose(f);
+	return n;
+}
+
+/* ---- what a loaded callable offers ---------------------------------------------- */
+
+static void orchestration_offers_entry_config_and_bind(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct PTO2Runtime rt = { .ops = NULL };
+	uint64_t words[3] = { 0 };
+	struct chip_callable *c = load(&b);
+
+	(void)state;
+	assert_int_equal(c->config(&rt, words, 3).expected_arg_count, 3);
+	c->bind(&rt);
+	c->entry(&rt, words, 3, 1, 0);
+	assert_int_equal(words[0], 1);
+	assert_int_equal(words[1], 1);
+	assert_int_equal(words[2], 3);
+	assert_in_range((uintptr_t)c->entry, c->text_lo, c->text_hi - 1);
+	assert_string_equal(c->func_name, "aicpu_orchestration_entry");
+	assert_int_equal(c->kernel_count, 0);
+	assert_null(chip_callable_kernel(c, 0));
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void named_entry_needs_neither_config_nor_bind(void **state)
+{
+	struct blob b = callable_new(orch_named);
+	uint64_t words[1] = { 0 };
+	struct chip_callable *c;
+
+	(void)state;
+	callable_name(&b, "my_entry", "");
+	c = load(&b);
+	c->entry(NULL, words, 4, 1, 0);
+	assert_int_equal(words[0], 5);
+	assert_null(c->config);
+	assert_null(c->bind);
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void signature_is_kept_and_counted(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *c;
+
+	(void)state;
+	memcpy(blob_head(&b)->signature, (int32_t[]){ 1, 3, 2, 0, 0 }, 20);
+	blob_head(&b)->sig_count = 5;
+	c = load(&b);
+	assert_int_equal(c->sig_count, 5);
+	assert_int_equal(c->tensor_count, 3);
+	assert_memory_equal(c->signature, blob_head(&b)->signature, sizeof(c->signature));
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void kernels_are_found_by_their_ids(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *c;
+	int64_t args[3];
+	int32_t id;
+
+	(void)state;
+	callable_add(&b, 1023, kernel_add);
+	callable_add(&b, 3, kernel_block);
+	c = load(&b);
+	assert_int_equal(c->kernel_count, 2);
+	assert_int_equal(c->id_limit, 1024);
+	for (id = -1; id < 1026; id++)
+		assert_int_equal(chip_callable_kernel(c, id) != NULL, id == 3 || id == 1023);
+	assert_ptr_equal(chip_callable_kernel(c, 3), &c->kernels[0]);
+	assert_int_equal(c->kernels[0].func_id, 3);
+	c->kernels[0].fn(args);
+	assert_int_equal(args[0], 7);
+	chip_callable_kernel(c, 1023)->fn(args);
+	assert_int_equal(args[0], 41);
+	assert_in_range((uintptr_t)c->kernels[1].fn, c->kernels[1].text_lo, c->kernels[1].text_hi - 1);
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void kernels_tell_their_name_and_whether_they_may_block(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *c;
+
+	(void)state;
+	callable_add(&b, 5, kernel_block);
+	callable_add(&b, 6, kernel_add);
+	c = load(&b);
+	assert_string_equal(c->kernels[0].name, "kernel 5");
+	assert_true(c->kernels[0].may_block);
+	assert_string_equal(c->kernels[1].name, "add");
+	assert_false(c->kernels[1].may_block);
+	assert_int_equal(c->kernels[1].samples, 0);
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void kernels_receive_the_core_services(void **state)
+{
+	struct chip_callable *c = load_kernel("kernel_add");
+	int64_t args[3];
+
+	(void)state;
+	c->kernels[0].fn(args);
+	assert_int_equal(args[1], sizeof(ops));
+	chip_callable_unload(c);
+}
+
+static void kernels_may_use_thread_local_storage_and_indirect_functions(void **state)
+{
+	struct chip_callable *c = load_kernel("kernel_tls");
+	int64_t args[2] = { 0, 21 };
+
+	(void)state;
+	c->kernels[0].fn(args);
+	assert_int_equal(args[0], 6);
+	assert_int_equal(args[1], 42);
+	chip_callable_unload(c);
+}
+
+static void compact_relocations_and_constructors_work(void **state)
+{
+	struct chip_callable *c = load_kernel("kernel_relr");
+	int64_t args[1];
+
+	(void)state;
+	c->kernels[0].fn(args);
+	assert_int_equal(args[0], 60);
+	chip_callable_unload(c);
+}
+
+static void build_id_is_the_note_or_a_hash(void **state)
+{
+	struct blob with = callable_new(orch_default), without = callable_new(orch_named);
+	struct elf_image image;
+	struct chip_callable *c = load(&with);
+
+	(void)state;
+	assert_int_equal(elf_check(orch_default.bytes, orch_default.size, &image, NULL), 0);
+	assert_int_equal(image.build_id_bytes, 20);
+	assert_memory_equal(&c->build_id, image.build_id, 8);
+	chip_callable_unload(c);
+
+	callable_name(&without, "my_entry", "");
+	c = load(&without);
+	assert_int_equal(c->build_id, hash_fnv1a64(HASH_FNV1A64_INIT, orch_named.bytes, orch_named.size));
+	chip_callable_unload(c);
+	free(with.bytes);
+	free(without.bytes);
+}
+
+/* ---- privacy and life of the objects ------------------------------------------------ */
+
+static void expect_private_kernels(const char *name, int64_t first)
+{
+	struct chip_callable *a = load_kernel(name), *b = load_kernel(name);
+	int64_t args[2][3];
+
+	assert_ptr_not_equal(a->kernels[0].object, b->kernels[0].object);
+	assert_ptr_not_equal(a->kernels[0].fn, b->kernels[0].fn);
+	a->kernels[0].fn(args[0]);
+	a->kernels[0].fn(args[0]);
+	b->kernels[0].fn(args[1]);
+	assert_int_equal(args[0][0], first + 1);
+	assert_int_equal(args[1][0], first);
+	assert_int_not_equal(args[0][2], args[1][2]);
+	chip_callable_unload(a);
+	chip_callable_unload(b);
+}
+
+static void two_loads_of_a_named_object_share_nothing(void **state)
+{
+	(void)state;
+	expect_private_kernels("kernel_add", 41);
+}
+
+static void two_loads_share_no_unique_symbols(void **state)
+{
+	(void)state;
+	expect_private_kernels("kernel_unique", 101);
+}
+
+static void two_loads_of_an_orchestration_share_nothing(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *one = load(&b), *two = load(&b);
+	uint64_t words[3];
+
+	(void)state;
+	one->entry(NULL, words, 0, 1, 0);
+	two->entry(NULL, words, 0, 1, 0);
+	assert_int_equal(words[0], 1);
+	chip_callable_unload(one);
+	chip_callable_unload(two);
+	free(b.bytes);
+}
+
+static void the_same_kernel_twice_in_a_callable_is_two_objects(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *c;
+
+	(void)state;
+	callable_add(&b, 0, kernel_add);
+	callable_add(&b, 1, kernel_add);
+	c = load(&b);
+	assert_ptr_not_equal(c->kernels[0].fn, c->kernels[1].fn);
+	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void loading_leaves_no_descriptor_and_unloading_no_mapping(void **state)
+{
+	unsigned int before = open_descriptors();
+	struct chip_callable *c = load_kernel("kernel_add");
+
+	(void)state;
+	assert_int_equal(open_descriptors(), before);
+	assert_true(mappings_of("memfd:add") > 0);
+	assert_true(mappings_of("memfd:aicpu_orchestration_entry") > 0);
+	chip_callable_unload(c);
+	assert_int_equal(mappings_of("memfd:add"), 0);
+	assert_int_equal(mappings_of("memfd:aicpu_orchestration_entry"), 0);
+}
+
+static void an_earlier_state_is_gone_after_unloading(void **state)
+{
+	int64_t args[3];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct chip_callable *c = load_kernel("kernel_add");
+
+		c->kernels[0].fn(args);
+		assert_int_equal(args[0], 41);
+		chip_callable_unload(c);
+	}
+}
+
+static void unloading_runs_destructors(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	struct chip_callable *c = load(&b);
+
+	(void)state;
+	assert_string_equal(getenv("ORCH_DEFAULT"), "constructed");
+	chip_callable_unload(c);
+	assert_string_equal(getenv("ORCH_DEFAULT"), "destroyed");
+	free(b.bytes);
+}
+
+static void unloading_nothing_is_allowed(void **state)
+{
+	unsigned int before = open_descriptors();
+
+	(void)state;
+	chip_callable_unload(NULL);
+	assert_int_equal(open_descriptors(), before);
+}
+
+/* What elf_object_open() does where /proc is not mounted. */
+static void without_proc_an_unlinked_file_serves(void **state)
+{
+	char folder[] = "/tmp/test-callable-XXXXXX";
+	struct elf_object o;
+	struct error_record err;
+	Elf64_Sym entry;
+	int64_t args[3];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	setenv("TMPDIR", folder, 1);
+	error_clear(&err);
+	assert_int_equal(guard_process_init(), 0);
+	assert_int_equal(elf_object_prepare(&o, kernel_add.bytes, kernel_add.size, &err), 0);
+	assert_true(elf_symbol(&o.image, PTO_KERNEL_SYMBOL, &entry));
+	assert_int_equal(elf_object_open(&o, "add", "/nonexistent", &err), 0);
+	assert_true(mappings_of(folder) > 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(elf_object_start(&o, &err), 0);
+	((pto_kernel_fn)elf_object_address(&o, &entry))(args);
+	assert_int_equal(args[0], 41);
+	elf_object_close(&o);
+	guard_process_fini();
+	unsetenv("TMPDIR");
+}
+
+/* ---- objects that do not serve ---------------------------------------------------------- */
+
+static void missing_entry_names_what_exists(void **state)
+{
+	struct blob b = callable_new(orch_named);
+
+	(void)state;
+	expect_refusal(&b, -ENOENT, "orchestration: no symbol 'aicpu_orchestration_entry'", "my_entry, other_function");
+	callable_name(&b, "my_entry", "my_config");
+	expect_refusal(&b, -ENOENT, "orchestration: no symbol 'my_config'", "my_entry");
+	free(b.bytes);
+}
+
+static void functions_of_libraries_are_no_entries(void **state)
+{
+	struct blob b = callable_new(orch_default);
+
+	(void)state;
+	callable_name(&b, "getpid", "");
+	expect_refusal(&b, -ENOENT, "no symbol 'getpid'", "aicpu_orchestration_entry");
+	free(b.bytes);
+}
+
+static void orchestration_is_no_kernel(void **state)
+{
+	(void)state;
+	expect_kernel_refusal("orch_named", -ENOENT, "kernel 9: no symbol 'kernel_entry'", "my_entry");
+}
+
+static void undefined_symbols_are_named(void **state)
+{
+	(void)state;
+	expect_kernel_refusal("kernel_undefined", -ELIBBAD,
+			      "kernel 9: the dynamic linker refused: undefined symbol: no_such_function", "");
+}
+
+static void entry_must_be_a_function(void **state)
+{
+	(void)state;
+	expect_kernel_refusal("kernel_data_entry", -EINVAL, "'kernel_entry' (type 1", "");
+}
+
+static void variable_of_the_core_services_must_be_writable(void **state)
+{
+	(void)state;
+	expect_kernel_refusal("kernel_const_ops", -EINVAL, "'pto_core_ops_bound' at 0x", "");
+}
+
+static void crashing_constructor_is_an_error_and_nothing_stays_loaded(void **state)
+{
+	(void)state;
+	setenv("KERNEL_CRASH", "", 1);
+	expect_kernel_refusal("kernel_crash", -ELIBBAD, "kernel 9: constructor at 0x", "");
+	assert_string_equal(getenv("KERNEL_CRASH"), "destroyed");
+	assert_int_equal(mappings_of("memfd:kernel 9"), 0);
+	assert_int_equal(mappings_of("memfd:aicpu_orchestration_entry"), 0);
+}
+
+static void crashing_resolver_of_the_entry_is_an_error(void **state)
+{
+	(void)state;
+	expect_kernel_refusal("kernel_entry_crash", -ELIBBAD, "resolver of indirect function 'kernel_entry'", "");
+	assert_int_equal(mappings_of("memfd:kernel 9"), 0);
+}
+
+static bool refused(const char *name, const char *text)
+{
+	struct blob kernel = object_read(name), b = callable_new(orch_default);
+	struct chip_callable *c;
+	struct error_record err;
+
+	error_clear(&err);
+	callable_add(&b, 9, kernel);
+	return chip_callable_load(b.bytes, b.size, &ops, &c, &err) == -ELIBBAD && strstr(err.text, text);
+}
+
+/* In a child: the crash leaves the dynamic linker locked. */
+static void crash_inside_the_dynamic_linker_is_an_error_and_ends_loading(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	if (SANITIZE_THREAD)
+		skip();	/* its own locks around dlopen() are lost, too */
+	child = fork();
+	if (!child)
+		_exit(refused("kernel_resolver_crash", "inside the dynamic linker") &&
+		      refused("kernel_block", "an earlier object crashed the dynamic linker") ? 42 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+/* ---- malformed bytes --------------------------------------------------------------------- */
+
+/* A callable with all fields in use: two kernels, a signature, names. */
+static struct blob full_callable(void)
+{
+	struct blob b = callable_new(orch_named);
+
+	callable_add(&b, 7, kernel_bare);
+	callable_add(&b, 2, kernel_bare);
+	callable_name(&b, "my_entry", "");
+	memcpy(blob_head(&b)->signature, (int32_t[]){ 1, 2, 0 }, 12);
+	blob_head(&b)->sig_count = 3;
+	memcpy(blob_child(&b, 0)->signature, (int32_t[]){ 0, 1, 2 }, 12);
+	blob_child(&b, 0)->sig_count = 3;
+	return b;
+}
+
+static void full_callable_is_accepted(void **state)
+{
+	struct blob b = full_callable();
+
+	(void)state;
+	chip_callable_unload(load(&b));
+	free(b.bytes);
+}
+
+#define HEAD(field)	offsetof(struct simpler_hw_chip_callable, field)
+#define CORE(field)	offsetof(struct simpler_hw_core_callable, field)
+
+/* A 32-bit word of the header (or of child 0, 1), the value it is set to, and what the message must say. */
+static const struct {
+	int child;			/* -1: the callable's header */
+	size_t offset;
+	uint32_t value;
+	int code;
+	const char *text;
+} malformed[] = {
+	{ -1, HEAD(sig_count), 0xffffffff, -EINVAL, "chip signature: count -1 is not 0 to 256" },
+	{ -1, HEAD(sig_count), 257, -EINVAL, "chip signature: count 257 is not 0 to 256" },
+	{ -1, HEAD(sig_count), 2, 0, "" },
+	{ -1, HEAD(sig_count), 1, -EINVAL, "chip signature: byte 0 is 0x02 instead of zero" },
+	{ -1, HEAD(signature), 4, -EINVAL, "entry 0 has direction 4" },
+	{ -1, HEAD(signature), 0, -EINVAL, "entry 1 is a tensor after a scalar" },
+	{ -1, HEAD(signature[200]), 1, -EINVAL, "chip signature: byte 788" },
+	{ -1, HEAD(binary_size), 0, -EINVAL, "orchestration binary of 0 bytes" },
+	{ -1, HEAD(binary_size), 0xfffffff0, -EINVAL, "orchestration binary of 4294967280 bytes" },
+	{ -1, HEAD(func_name_len), 64, -EINVAL, "func_name: length 64" },
+	{ -1, HEAD(func_name_len), 7, -EINVAL, "func_name: byte 0 is 0x79 instead of zero" },
+	{ -1, HEAD(func_name_len), 9, -EINVAL, "func_name: byte 8 of 9 is 0x00" },
+	{ -1, HEAD(func_name[60]), 0x01000000, -EINVAL, "func_name: byte 55 is 0x01 instead of zero" },
+	{ -1, HEAD(config_name_len), 1, -EINVAL, "config_name: byte 0 of 1 is 0x00" },
+	{ -1, HEAD(config_name_len), 0xffffffff, -EINVAL, "config_name: length 4294967295" },
+	{ -1, HEAD(reserved), 1, -EINVAL, "reserved bytes of the callable: byte 0" },
+	{ -1, HEAD(child_count), 1025, -EINVAL, "child_count 1025 is not 0 to 1024" },
+	{ -1, HEAD(child_count), 0x80000000, -EINVAL, "child_count -2147483648" },
+	{ -1, HEAD(child_count), 1, -EINVAL, "unused child_func_ids: byte 0 is 0x02" },
+	{ -1, HEAD(child_count), 3, -EINVAL, "child 2 (func_id 0): offset 0x0 is inside the orchestration" },
+	{ -1, HEAD(child_offsets[9]), 64, -EINVAL, "unused child_offsets: byte 28" },
+	{ -1, HEAD(child_func_ids), 1024, -EINVAL, "child 0 (func_id 1024): func_id is not 0 to 1023" },
+	{ -1, HEAD(child_func_ids), 0xffffffff, -EINVAL, "child 0 (func_id -1)" },
+	{ -1, HEAD(child_func_ids), 2, -EEXIST, "same func_id 2" },
+	{ -1, HEAD(child_offsets), 0xffffffc0, -EINVAL, "child 0 (func_id 7): header at offset 0xffffffc0 is beyond" },
+	{ 0, CORE(sig_count), 33, -EINVAL, "child 0 (func_id 7): core signature: count 33 is not 0 to 32" },
+	{ 0, CORE(sig_count), 2, -EINVAL, "core signature: byte 0 is 0x02" },
+	{ 0, CORE(signature), 0x100, -EINVAL, "core signature: entry 0 has direction 256" },
+	{ 1, CORE(binary_size), 0, -EINVAL, "child 1 (func_id 2): binary of 0x0 bytes" },
+	{ 1, CORE(binary_size), 0x7fffffff, -EINVAL, "child 1 (func_id 2): binary of 0x7fffffff bytes" },
+	{ 0, CORE(resolved_addr), 0x10, -EINVAL, "resolved_addr 0x10 instead of zero" },
+	{ 0, CORE(reserved[44]), 1, -EINVAL, "reserved bytes: byte 44" },
+};
+
+static void each_malformed_field_is_named(void **state)
+{
+	struct callable_bytes *out = malloc(sizeof(*out));
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		struct blob b = full_callable();
+		unsigned char *base = malformed[i].child < 0 ? b.bytes :
+						    (unsigned char *)blob_child(&b, malformed[i].child);
+		struct error_record err;
+
+		error_clear(&err);
+		if (!malformed[i].code)
+			memset(blob_head(&b)->signature + 2, 0, 4);
+		memcpy(base + malformed[i].offset, &malformed[i].value, 4);
+		assert_int_equal(callable_bytes_read(b.bytes, b.size, out, &err), malformed[i].code);
+		if (!strstr(err.text, malformed[i].text))
+			fail_msg("case %zu: '%s' lacks '%s'", i, err.text, malformed[i].text);
+		free(b.bytes);
+	}
+	free(out);
+}
+
+static void expect_bytes_refusal(const struct blob *b, const char *text)
+{
+	struct callable_bytes *out = malloc(sizeof(*out));
+	struct error_record err;
+
+	error_clear(&err);
+	assert_int_equal(callable_bytes_read(b->bytes, b->size, out, &err), -EINVAL);
+	if (!strstr(err.text, text))
+		fail_msg("'%s' lacks '%s'", err.text, text);
+	free(out);
+}
+
+static void children_may_not_overlap_or_be_misaligned(void **state)
+{
+	struct blob b = full_callable();
+
+	(void)state;
+	blob_head(&b)->child_offsets[1] += 16;
+	expect_bytes_refusal(&b, "child 1 (func_id 2): offset");
+	blob_head(&b)->child_offsets[1] = blob_head(&b)->child_offsets[0];
+	expect_bytes_refusal(&b, "overlaps child");
+	free(b.bytes);
+}
+
+static void signatures_may_not_exceed_the_limits(void **state)
+{
+	struct blob b = full_callable();
+	int i;
+
+	(void)state;
+	for (i = 0; i < 32; i++)
+		blob_child(&b, 0)->signature[i] = i < 15;
+	blob_child(&b, 0)->sig_count = 32;
+	expect_bytes_refusal(&b, "15 tensors and 17 scalars exceed the supported 32 and 16");
+	memset(blob_head(&b)->signature, 0, sizeof(blob_head(&b)->signature));
+	blob_head(&b)->sig_count = 129;
+	expect_bytes_refusal(&b, "0 tensors and 129 scalars exceed the supported 256 and 128");
+	free(b.bytes);
+}
+
+static void largest_counts_are_accepted(void **state)
+{
+	struct blob tiny = { (unsigned char *)"x", 1 }, b = callable_new(tiny);
+	struct callable_bytes *out = malloc(sizeof(*out));
+	struct error_record err;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 1024; i++)
+		callable_add(&b, 1023 - i, tiny);
+	for (i = 0; i < 256; i++)
+		blob_head(&b)->signature[i] = SIMPLER_HW_SIG_IN;
+	blob_head(&b)->sig_count = 256;
+	error_clear(&err);
+	assert_int_equal(callable_bytes_read(b.bytes, b.size, out, &err), 0);
+	assert_int_equal(out->tensor_count, 256);
+	assert_int_equal(out->child_count, 1024);
+	assert_int_equal(out->child[0].func_id, 0);
+	assert_int_equal(out->child[0].index, 1023);
+	free(out);
+	free(b.bytes);
+}
+
+static void every_truncation_is_refused(void **state)
+{
+	struct callable_bytes *out = malloc(sizeof(*out));
+	struct blob b = full_callable();
+	struct error_record err;
+	size_t size;
+
+	(void)state;
+	for (size = 0; size < b.size; size += size < 10000 && size > 64 ? 97 : 1 + size / 40) {
+		struct blob cut = blob_copy(b.bytes, size);
+
+		error_clear(&err);
+		assert_int_equal(callable_bytes_read(cut.bytes, cut.size, out, &err), -EINVAL);
+		free(cut.bytes);
+	}
+	free(out);
+	free(b.bytes);
+}
+
+static void bytes_at_any_alignment_are_read(void **state)
+{
+	struct blob b = full_callable();
+	unsigned char *shifted = malloc(b.size + 1);
+	struct blob odd = { shifted + 1, b.size };
+
+	(void)state;
+	memcpy(odd.bytes, b.bytes, b.size);
+	chip_callable_unload(load(&odd));
+	free(shifted);
+	free(b.bytes);
+}
+
+/* ---- damage ------------------------------------------------------------------------------- */
+
+static void flip(struct blob *b, size_t bit)
+{
+	b->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+}
+
+/* Each damaged header is refused, or read as something consistent. */
+static void flipped_bits_of_the_headers_are_handled(void **state)
+{
+	struct callable_bytes *out = malloc(sizeof(*out));
+	struct blob b = full_callable();
+	unsigned int refused = 0;
+	size_t bit;
+
+	(void)state;
+	for (bit = 0; bit < sizeof(struct simpler_hw_chip_callable) * 8; bit += 11) {
+		flip(&b, bit);
+		if (callable_bytes_read(b.bytes, b.size, out, NULL))
+			refused++;
+		else
+			assert_true(out->child[1].offset + out->child[1].bytes <= b.size);
+		flip(&b, bit);
+	}
+	assert_true(refused > 6000);
+	free(out);
+	free(b.bytes);
+}
+
+static bool in_text(const struct elf_image *m, size_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->load_count; i++)
+		if ((m->load[i].flags & PF_X) && offset - m->load[i].offset < m->load[i].file_bytes)
+			return true;
+	return false;
+}
+
+/* Would the dynamic linker call into the damaged object? That is beyond what can be checked. */
+static bool has_resolver(const unsigned char *bytes, size_t size)
+{
+	struct elf_image m;
+	Elf64_Sym s;
+
+	return !elf_check(bytes, size, &m, NULL) &&
+	       ((elf_symbol(&m, "helper", &s) && ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC) ||
+		(elf_symbol(&m, "kernel_entry", &s) && ELF64_ST_TYPE(s.st_info) == STT_GNU_IFUNC));
+}
+
+#define DAMAGES	(SANITIZE_THREAD ? 200u : 2000u)	/* dlopen() is slow under TSan */
+
+/* The dynamic linker sees what passes the checks; flips of instructions are left out, because nothing runs here. */
+static void damaged_kernels_are_refused_or_load(void **state)
+{
+	struct blob b = callable_new(orch_named);
+	unsigned int before = open_descriptors(), loaded = 0, refused = 0, i;
+	struct chip_callable *c;
+	struct elf_image clean;
+	uint64_t random = 1;
+
+	(void)state;
+	callable_name(&b, "my_entry", "");
+	callable_add(&b, 0, kernel_bare);
+	assert_int_equal(elf_check(kernel_bare.bytes, kernel_bare.size, &clean, NULL), 0);
+	for (i = 0; i < DAMAGES; i++) {
+		size_t at = next_random(&random) % (i & 1 ? 0x1000 : kernel_bare.size);
+		size_t bit = 8 * ((size_t)((unsigned char *)(blob_child(&b, 0) + 1) - b.bytes) + at) + i % 8;
+
+		if (in_text(&clean, at))
+			continue;
+		flip(&b, bit);
+		if (!has_resolver((unsigned char *)(blob_child(&b, 0) + 1), kernel_bare.size)) {
+			if (chip_callable_load(b.bytes, b.size, &ops, &c, NULL))
+				refused++;
+			else
+				loaded++;
+			chip_callable_unload(c);
+		}
+		flip(&b, bit);
+	}
+	assert_true(refused > DAMAGES / 10);
+	assert_true(loaded > DAMAGES / 10);
+	assert_int_equal(open_descriptors(), before);
+	assert_int_equal(mappings_of("memfd:"), 0);
+	free(b.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orchestration_offers_entry_config_and_bind),
+		cmocka_unit_test(named_entry_needs_neither_config_nor_bind),
+		cmocka_unit_test(signature_is_kept_and_counted),
+		cmocka_unit_test(kernels_are_found_by_their_ids),
+		cmocka_unit_test(kernels_tell_their_name_and_whether_they_may_block),
+		cmocka_unit_test(kernels_receive_the_core_services),
+		cmocka_unit_test(kernels_may_use_thread_local_storage_and_indirect_functions),
+		cmocka_unit_test(compact_relocations_and_constructors_work),
+		cmocka_unit_test(build_id_is_the_note_or_a_hash),
+		cmocka_unit_test(two_loads_of_a_named_object_share_nothing),
+		cmocka_unit_test(two_loads_share_no_unique_symbols),
+		cmocka_unit_test(two_loads_of_an_orchestration_share_nothing),
+		cmocka_unit_test(the_same_kernel_twice_in_a_callable_is_two_objects),
+		cmocka_unit_test(loading_leaves_no_descriptor_and_unloading_no_mapping),
+		cmocka_unit_test(an_earlier_state_is_gone_after_unloading),
+		cmocka_unit_test(unloading_runs_destructors),
+		cmocka_unit_test(unloading_nothing_is_allowed),
+		cmocka_unit_test(without_proc_an_unlinked_file_serves),
+		cmocka_unit_test(missing_entry_names_what_exists),
+		cmocka_unit_test(functions_of_libraries_are_no_entries),
+		cmocka_unit_test(orchestration_is_no_kernel),
+		cmocka_unit_test(undefined_symbols_are_named),
+		cmocka_unit_test(entry_must_be_a_function),
+		cmocka_unit_test(variable_of_the_core_services_must_be_writable),
+		cmocka_unit_test(crashing_constructor_is_an_error_and_nothing_stays_loaded),
+		cmocka_unit_test(crashing_resolver_of_the_entry_is_an_error),
+		cmocka_unit_test(crash_inside_the_dynamic_linker_is_an_error_and_ends_loading),
+		cmocka_unit_test(full_callable_is_accepted),
+		cmocka_unit_test(each_malformed_field_is_named),
+		cmocka_unit_test(children_may_not_overlap_or_be_misaligned),
+		cmocka_unit_test(signatures_may_not_exceed_the_limits),
+		cmocka_unit_test(largest_counts_are_accepted),
+		cmocka_unit_test(every_truncation_is_refused),
+		cmocka_unit_test(bytes_at_any_alignment_are_read),
+		cmocka_unit_test(flipped_bits_of_the_headers_are_handled),
+		cmocka_unit_test(damaged_kernels_are_refused_or_load),
+	};
+
+	return cmocka_run_group_tests(tests, read_objects, free_objects);
+}
