@@ -19,6 +19,7 @@ int rts_code(int err)
 	case -EBUSY:
 	case -ENOSPC: return SIMPLER_ERR_INVALID_STATE;
 	case -EINVAL:
+	case -EFAULT:
 	case -ENOENT: return SIMPLER_ERR_INVALID_ARGUMENT;
 	default: return SIMPLER_ERR_SYSTEM;
 	}

@@ -44,9 +44,10 @@ struct simpler_stream {
 	uint32_t entries;
 	uint64_t queued;		/* commands written; published or about to be */
 	pthread_mutex_t lock;		/* producer side, of the public functions */
-	void *fence;		/* timeline of this stream's events */
+	void *fence;			/* words that FENCE commands of this stream write */
 	uint64_t fence_addr;
-	uint64_t fence_value;		/* last value that a queued FENCE writes */
+	uint64_t fence_value;		/* last value of the events' timeline that is queued */
+	uint64_t proof;			/* serial of rts_stream_run() */
 };
 
 struct simpler_event {
@@ -81,14 +82,16 @@ void rts_stream_doorbell(struct simpler_stream *s);
 uint64_t rts_stream_completed(const struct simpler_stream *s);
 /* True once the context of the stream has faulted: later commands are aborted. */
 bool rts_stream_banned(const struct simpler_stream *s);
-/* Code of the first failed command if it is in [first, last], else 0; of completed commands. */
+/*
+ * Code of the stream's first failed command if it is in [first, last], else 0; of
+ * completed commands, but not for launches, whose status tells more.
+ */
 int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t last);
 
 /** rts_stream_wait - 0, SIMPLER_ERR_TIMEOUT, _INTERRUPTED, _DEVICE_LOST */
 int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_wait *wait);
 
-/** rts_stream_run - queue one command under the stream's lock, wait for it, return its outcome */
-int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
-		   const struct rts_wait *wait);
+/** rts_stream_run - queue one command, wait for it, return its outcome; one at a time per stream */
+int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd);
 
 #endif /* SIMPLER_RTS_RTS_H */

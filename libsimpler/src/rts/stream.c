@@ -10,6 +10,7 @@
 #include "rts/rts.h"
 
 #define STREAM_ENTRIES 256
+#define STREAM_PROOF_WORD 1	/* of the fence memory; word 0 is the events' timeline */
 
 int rts_wait_init(struct rts_wait *to, const struct simpler_wait *from)
 {
@@ -137,7 +138,9 @@ int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t la
 	int32_t error = __atomic_load_n(&s->ring->error, __ATOMIC_RELAXED);
 	uint64_t seqno = __atomic_load_n(&s->ring->error_seqno, __ATOMIC_RELAXED);
 
-	return error && seqno >= first && seqno <= last ? error : 0;
+	if (!error || seqno < first || seqno > last)
+		return 0;
+	return error <= SIMPLER_ERR_INTERNAL ? error : rts_code(error);
 }
 
 int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_wait *wait)
@@ -178,21 +181,43 @@ static int stream_enqueue(struct simpler_stream *s, const struct simpler_hw_cmd 
 	return rc;
 }
 
-int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
-		   const struct rts_wait *wait)
+/*
+ * The command and a fence form a batch, and the chip skips the fence when the
+ * command fails: the ring itself remembers only its first failure.
+ */
+static int stream_run_locked(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
 {
-	uint64_t seqno;
-	int rc = stream_enqueue(s, cmd, &seqno);
+	struct simpler_hw_cmd run = *cmd;
+	struct simpler_hw_cmd proof = { .opcode = SIMPLER_HW_OP_FENCE };
+	uint64_t *word = (uint64_t *)s->fence + STREAM_PROOF_WORD;
+	uint64_t seqno, last;
+	int rc;
 
-	if (rc)
+	run.batch = proof.batch = (uint32_t)++s->proof | 1u << 31;	/* never 0 */
+	proof.fence.addr = s->fence_addr + STREAM_PROOF_WORD * sizeof(*word);
+	proof.fence.value = s->proof;
+	rc = stream_enqueue_locked(s, &run, &seqno);
+	if (!rc)
+		rc = stream_enqueue_locked(s, &proof, &last);
+	if (!rc)
+		rc = rts_stream_wait(s, last, &stream_forever);
+	/* acquire: pairs with the device's release of completed (step 8), as the value of a FENCE */
+	if (rc || __atomic_load_n(word, __ATOMIC_ACQUIRE) == s->proof)
 		return rc;
-	if (wait->deadline_ns != INT64_MAX)
-		rts_stream_doorbell(s);
-	rc = rts_stream_wait(s, seqno, wait);
-	if (rc)
-		return rc;
+	if (rts_stream_banned(s))
+		return SIMPLER_ERR_DEVICE_LOST;
 	rc = rts_stream_error(s, seqno, seqno);
-	return !rc && rts_stream_banned(s) ? SIMPLER_ERR_DEVICE_LOST : rc;
+	return rc ? rc : SIMPLER_ERR_INVALID_ARGUMENT;
+}
+
+int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	rc = stream_run_locked(s, cmd);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
 }
 
 static int stream_send(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)

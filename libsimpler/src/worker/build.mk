@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+libsimpler_SRCS += $(wildcard libsimpler/src/worker/*.c)
