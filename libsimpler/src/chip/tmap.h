@@ -127,24 +127,26 @@ struct tmap_geom {
 	struct { uint64_t n, stride; } dim[TMAP_GEOM_DIMS];
 };
 
-/* Position of a view in a grid: cell coordinates, both ends included. */
+/* Coordinates of a view in a grid, both ends included; the first may be negative. */
 struct tmap_box {
-	uint64_t lo[TMAP_GRID_DIMS], hi[TMAP_GRID_DIMS];
+	int64_t lo[TMAP_GRID_DIMS], hi[TMAP_GRID_DIMS];
 };
 
 /* Walk through an index (tmap_index.c). */
 struct tmap_walk {
 	struct tmap_entry *next;	/* rest of the current chain */
-	uint32_t hash;			/* entries of the chain to look at */
+	uint64_t bits;			/* chains of the block that are left */
+	uint32_t hash;			/* of the entries wanted from the chain */
+	uint32_t block_hash;
+	uint32_t group;			/* of buckets, of the block */
 	uint8_t side;
 	uint8_t class;			/* being visited */
 	uint8_t grid;			/* of which @view is the position */
-	uint8_t ndims;			/* of the grid */
-	bool scan;			/* visit all buckets, from @bucket on */
-	uint32_t bucket;
-	uint64_t cell[TMAP_GRID_DIMS];
-	struct tmap_box cells;		/* of the class */
+	uint8_t ndims;			/* of the grid; 0: no class begun */
+	bool scan;			/* visits all groups */
 	struct tmap_box view;
+	struct tmap_box cells;		/* of the class */
+	int64_t block[TMAP_GRID_DIMS];	/* of cells */
 };
 
 struct tmap_iter {

@@ -8,16 +8,19 @@
  * has the single stride 1; others are made from the strides of the views that
  * come, up to MAX_GRIDS, and a view goes to a grid in which its box is tight.
  *
- * Entries whose boxes are of similar size, up to a power of two per dimension,
- * form a class.  Its cells have that power of two as their size, so an entry
- * reaches into at most one further cell per dimension and is stored once, under
- * the cell of its first corner, in a hash table of all classes.  A lookup goes
- * through the cells of each class that can hold overlapping boxes; classes know
- * the extreme cells ever used and whether any entry crosses a border.
+ * Entries with boxes of similar size form a class.  Its cells are as large as
+ * the boxes: exactly, for views that lie on the grid of their own shape, else
+ * the next power of two; smaller boxes join them until cells become crowded.
+ * So an entry reaches into at most one further cell per dimension and is
+ * stored once, under the cell of its first corner.  64 neighbouring cells are a block.  A hash leads from class and block to a group
+ * of 64 buckets and a word that tells which of them are in use: a lookup takes
+ * one step per block, not per cell, and empty space is cheap.
  *
- * Where that would be more cells than there are entries, all entries are
- * scanned instead.  Everything found is tested exactly, so boxes only have to
- * be large enough.
+ * A lookup goes through the blocks of each class that can hold overlapping
+ * boxes; classes know the extreme cells ever used and whether any entry crosses
+ * a border.  Where that would be more blocks than there are entries, all
+ * entries are scanned instead.  Everything found is tested exactly, so boxes
+ * only have to be large enough.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,32 +30,58 @@
 
 #define MAX_GRIDS	4
 #define MAX_CLASSES	32
+#define MAX_EXACT	12	/* classes up to which more with cells of any size are made */
+#define CROWDED		4	/* entries of a cell from which on smaller ones get a class */
 #define FIRST_CLASSES	4
-#define BUCKETS_LOG2	5	/* of a new index */
-#define BUCKETS_LOG2_MAX 28
+#define GROUPS_LOG2_MAX	20
+#define FILTER_LOG2	4	/* of the filter words of a group */
+#define FILTER_STEPS	16	/* down a chain to see whether a filter bit can go */
+#define HASH_BITS	26	/* of a block; 6 more for the cell in it */
 #define NO_GRID		0xff
-#define CATCH_ALL	0	/* class of what fits into no other; level 63 */
+#define ANY_SIZE	64	/* as log2: not a power of two */
+#define CATCH_ALL	0	/* class of what fits into no other */
+#define CATCH_ALL_LOG2	62
 
 struct grid {
 	uint32_t ndims;
-	uint8_t log2[TMAP_GRID_DIMS];		/* of the stride; 64 if not a power of two */
-	uint64_t stride[TMAP_GRID_DIMS];	/* bytes; the last is 1 */
-	uint64_t top[TMAP_GRID_DIMS];		/* largest coordinate, but of the first dimension */
-	uint64_t bias;				/* added to addresses: the first buffer starts a cell */
+	uint8_t log2[TMAP_GRID_DIMS];	/* of the stride, or ANY_SIZE */
+	int64_t stride[TMAP_GRID_DIMS];	/* bytes; the last is 1 */
+	int64_t top[TMAP_GRID_DIMS];	/* largest coordinate, but of the first dimension */
+	uint64_t origin;		/* address with coordinates 0 */
+};
+
+/* Size of cells per dimension. */
+struct shape {
+	int64_t size[TMAP_GRID_DIMS];
+	uint8_t log2[TMAP_GRID_DIMS];	/* or ANY_SIZE */
 };
 
 struct class {
-	uint64_t key;				/* grid and levels, a byte each */
+	struct shape cell;
+	uint8_t grid;
+	uint8_t bits[TMAP_GRID_DIMS];	/* log2 of the cells of a block; 6 in all */
+	bool crosses[TMAP_GRID_DIMS];	/* some entry reaches into the next cell */
 	uint32_t count;
-	uint8_t crosses[TMAP_GRID_DIMS];	/* entries reach into the next cell */
-	uint64_t min[TMAP_GRID_DIMS];		/* cells used so far */
-	uint64_t max[TMAP_GRID_DIMS];
+	uint32_t seed;			/* puts blocks of different classes into different groups */
+	int64_t blocks[TMAP_GRID_DIMS];	/* in the grid, but in the first dimension */
+	int64_t min[TMAP_GRID_DIMS];	/* cells used so far */
+	int64_t max[TMAP_GRID_DIMS];
+};
+
+/*
+ * 64 buckets.  Many blocks may share them; a filter word is shared by fewer.
+ * Bit n is clear if no entry of such a block is in bucket n.
+ */
+struct group {
+	uint64_t filter[1 << FILTER_LOG2];
+	struct tmap_entry *bucket[64];
 };
 
 struct tmap_index {
-	struct tmap_entry **buckets;
-	uint32_t log2;				/* of the number of buckets */
-	uint32_t used;				/* buckets that are not empty */
+	struct group *groups;
+	uint32_t log2;			/* of the number of groups */
+	uint32_t used;			/* buckets that are not empty */
+	bool stale;			/* some filter bits are set in vain */
 	uint32_t count;
 	uint8_t grid_count;
 	uint8_t class_count;
@@ -64,30 +93,38 @@ struct tmap_index {
 
 /* ---- memory --------------------------------------------------------------- */
 
-static struct tmap_entry **take_buckets(struct tmap *m, uint32_t log2)
+static struct group *take_table(struct tmap *m, uint32_t log2)
 {
 	void **spare = m->spare[log2];
 
 	if (!spare)
-		return calloc(1u << log2, sizeof(struct tmap_entry *));
+		return calloc(1u << log2, sizeof(struct group));
 	m->spare[log2] = *spare;
 	m->spare_count[log2]--;
 	*spare = NULL;
-	return (struct tmap_entry **)spare;
+	return (struct group *)spare;
 }
 
-/* Takes back an array of empty buckets; few of the large ones are kept. */
-static void give_buckets(struct tmap *m, struct tmap_entry **buckets, uint32_t log2)
+/* Takes back an empty table; few of the large ones are kept. */
+static void give_table(struct tmap *m, struct group *groups, uint32_t log2)
 {
-	void **spare = (void **)buckets;
+	void **spare = (void **)groups;
 
-	if (m->spare_count[log2] && m->spare_count[log2] >= 0x10000u >> log2) {
-		free(buckets);
+	if (m->spare_count[log2] && m->spare_count[log2] >= 1024u >> log2) {
+		free(groups);
 		return;
 	}
 	*spare = m->spare[log2];
 	m->spare[log2] = spare;
 	m->spare_count[log2]++;
+}
+
+static void set_table(struct tmap_index *ix, struct group *groups, uint32_t log2)
+{
+	ix->groups = groups;
+	ix->log2 = log2;
+	ix->used = 0;
+	ix->stale = false;
 }
 
 static struct tmap_index *alloc_index(void)
@@ -105,11 +142,18 @@ static struct tmap_index *alloc_index(void)
 	return ix;
 }
 
-static void give_index(struct tmap *m, struct tmap_index *ix)
+static void keep_index(struct tmap *m, struct tmap_index *ix)
 {
-	give_buckets(m, ix->buckets, ix->log2);
 	ix->next_free = m->free_indexes;
 	m->free_indexes = ix;
+}
+
+static void give_index(struct tmap *m, struct tmap_index *ix)
+{
+	if (ix->stale)
+		memset(ix->groups, 0, sizeof(*ix->groups) << ix->log2);
+	give_table(m, ix->groups, ix->log2);
+	keep_index(m, ix);
 }
 
 void tmap_index_free_spares(struct tmap *m)
@@ -124,45 +168,69 @@ void tmap_index_free_spares(struct tmap *m)
 	}
 	for (i = 0; i < TMAP_SPARE_SIZES; i++) {
 		while (m->spare[i])
-			free(take_buckets(m, i));
+			free(take_table(m, i));
 	}
+}
+
+/* ---- arithmetic ----------------------------------------------------------- */
+
+static uint32_t ceil_log2(uint64_t n)
+{
+	return n > 1 ? 64 - __builtin_clzll(n - 1) : 0;
+}
+
+static uint8_t exact_log2(uint64_t n)
+{
+	return n & (n - 1) ? ANY_SIZE : ceil_log2(n);
+}
+
+/* a / b rounded down; b > 0, and 1 << @log2 if that is not ANY_SIZE */
+static inline int64_t floor_div(int64_t a, int64_t b, uint8_t log2)
+{
+	if (log2 != ANY_SIZE)
+		return a >> log2;
+	if (a < 0)
+		return -1 - (-1 - a) / b;
+	if ((uint64_t)(a | b) >> 32 == 0)
+		return (uint32_t)a / (uint32_t)b;	/* much faster on many machines */
+	return a / b;
+}
+
+static int64_t min_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t max_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* ---- grids ---------------------------------------------------------------- */
 
-static uint32_t ceil_log2(uint64_t n_minus_1)
-{
-	return n_minus_1 ? 64 - __builtin_clzll(n_minus_1) : 0;
-}
-
-/* Makes a grid of the strides of @g; the first row begins at @addr. */
-static void grid_init(struct grid *grid, const struct tmap_geom *g, uint64_t addr)
+/* Makes a grid of the strides of @g. */
+static void grid_init(struct grid *grid, const struct tmap_geom *g, uint64_t origin)
 {
 	uint32_t i, n = g->ndims < TMAP_GRID_DIMS ? g->ndims : TMAP_GRID_DIMS;
-	uint64_t period;
 
 	grid->ndims = n;
+	grid->origin = origin;
 	for (i = 0; i < n; i++) {
-		uint64_t s = i + 1 < n ? g->dim[i].stride : 1;
+		int64_t s = i + 1 < n ? (int64_t)g->dim[i].stride : 1;
 
 		grid->stride[i] = s;
-		grid->log2[i] = s & (s - 1) ? 64 : ceil_log2(s - 1);
+		grid->log2[i] = exact_log2(s);
 		grid->top[i] = i ? (grid->stride[i - 1] - 1) / s : 0;
 	}
-	/* aligned to cells of up to 2^16 rows, or as far as numbers go */
-	period = n == 1 ? 1ull << 40 : grid->stride[0];
-	if (n > 1 && period < 1ull << 40)
-		period <<= 16;
-	grid->bias = addr % period ? period - addr % period : 0;
 }
 
-static void grid_split(const struct grid *grid, uint64_t addr, uint64_t *at)
+static void grid_split(const struct grid *grid, uint64_t addr, int64_t *at)
 {
-	uint64_t rest = addr + grid->bias;
+	int64_t rest = (int64_t)(addr - grid->origin);
 	uint32_t i;
 
 	for (i = 0; i + 1 < grid->ndims; i++) {
-		at[i] = grid->log2[i] < 64 ? rest >> grid->log2[i] : rest / grid->stride[i];
+		at[i] = floor_div(rest, grid->stride[i], grid->log2[i]);
 		rest -= at[i] * grid->stride[i];
 	}
 	at[i] = rest;
@@ -190,14 +258,15 @@ static bool box_of_range(const struct grid *grid, const struct tmap_geom *g, str
  * Adds the runs of @g to the dimensions of the grid they follow.  Returns
  * whether the box will be nearly as small as the view.
  */
-static bool add_runs(const struct grid *grid, const struct tmap_geom *g, uint64_t *at)
+static bool add_runs(const struct grid *grid, const struct tmap_geom *g, int64_t *at)
 {
 	uint64_t run = g->dim[g->ndims - 1].n;
 	uint32_t i, d, taken = 0;
 	bool tight = true;
 
 	for (i = 0; i < g->ndims; i++) {
-		uint64_t s = g->dim[i].stride, steps = 1, gap;
+		int64_t s = g->dim[i].stride, steps = 1;
+		uint64_t gap;
 
 		for (d = 0; grid->stride[d] != s; d++) {
 			if (grid->stride[d] < s && s % grid->stride[d] == 0) {
@@ -205,9 +274,10 @@ static bool add_runs(const struct grid *grid, const struct tmap_geom *g, uint64_
 				break;
 			}
 		}
-		gap = d + 1 < grid->ndims ? steps : s / run;
-		if (i + 1 < g->ndims && (gap > 4 || taken & 1u << d))
-			tight = false;
+		if (i + 1 < g->ndims) {
+			gap = d + 1 < grid->ndims ? (uint64_t)steps : s / run;
+			tight &= gap <= 4 && !(taken & 1u << d);
+		}
 		taken |= 1u << d;
 		at[d] += (g->dim[i].n - 1) * steps;
 	}
@@ -215,9 +285,9 @@ static bool add_runs(const struct grid *grid, const struct tmap_geom *g, uint64_
 }
 
 /* Do coordinates stay below the next larger stride, so that they are those of the last byte? */
-static bool no_carry(const struct grid *grid, const uint64_t *at)
+static bool no_carry(const struct grid *grid, const int64_t *at)
 {
-	uint64_t tail = 0;
+	int64_t tail = 0;
 	uint32_t i;
 
 	for (i = grid->ndims - 1; i; i--) {
@@ -245,49 +315,88 @@ static bool box_of_view(const struct grid *grid, const struct tmap_geom *g, stru
 
 /* ---- classes -------------------------------------------------------------- */
 
-static uint32_t key_level(uint64_t key, uint32_t dim)
-{
-	return key >> (8 * dim + 8) & 0xff;
-}
-
-static uint64_t class_key(const struct grid *grid, uint32_t grid_id, const struct tmap_box *box)
-{
-	uint64_t key = grid_id;
-	uint32_t i;
-
-	for (i = 0; i < grid->ndims; i++)
-		key |= (uint64_t)ceil_log2(box->hi[i] - box->lo[i]) << (8 * i + 8);
-	return key;
-}
-
-/* Can entries of class key @key be stored in a class of key @wide? */
-static bool key_includes(uint64_t wide, uint64_t key)
+/* Cells for a box: of its own size if it lies on the grid of that size and @exact is allowed. */
+static void shape_of(const struct grid *grid, const struct tmap_box *box, bool exact,
+		     struct shape *shape)
 {
 	uint32_t i;
 
-	if ((wide ^ key) & 0xff)
-		return false;
-	for (i = 0; i < TMAP_GRID_DIMS; i++)
-		if (key_level(wide, i) < key_level(key, i))
+	for (i = 0; i < grid->ndims; i++) {
+		int64_t n = box->hi[i] - box->lo[i] + 1;
+		uint32_t log2 = exact_log2(n);
+
+		if (log2 == ANY_SIZE && (!exact || (i && n == grid->top[i] + 1) ||
+					 floor_div(box->lo[i], n, log2) * n != box->lo[i])) {
+			log2 = ceil_log2(n);
+			n = (int64_t)(1ull << log2);
+		}
+		shape->size[i] = n;
+		shape->log2[i] = log2;
+	}
+}
+
+static bool shape_equals(const struct shape *a, const struct shape *b, uint32_t ndims)
+{
+	uint32_t i;
+
+	for (i = 0; i < ndims; i++)
+		if (a->size[i] != b->size[i])
 			return false;
 	return true;
 }
 
-static void class_init(struct class *c, uint64_t key)
+/* Shares the bits of a block out among the dimensions that have more than one cell. */
+static void set_blocks(struct class *c, const struct grid *grid)
 {
-	memset(c, 0, sizeof(*c));
-	memset(c->min, 0xff, sizeof(c->min));
-	c->key = key;
+	uint32_t left = 6, i;
+
+	for (i = grid->ndims; --i;) {
+		int64_t cells = floor_div(grid->top[i], c->cell.size[i], c->cell.log2[i]) + 1;
+		uint32_t bits = ceil_log2(cells);
+
+		bits = bits < left / (i + 1) ? bits : left / (i + 1);
+		c->bits[i] = bits;
+		c->blocks[i] = ((cells - 1) >> bits) + 1;
+		left -= bits;
+	}
+	c->bits[0] = left;
 }
 
-/* A class for @key when there is none of exactly that key. */
-static uint32_t add_class(struct tmap_index *ix, uint64_t key)
+static void class_init(struct class *c, const struct grid *grid, uint32_t grid_id,
+		       const struct shape *shape)
+{
+	uint32_t i;
+
+	memset(c, 0, sizeof(*c));
+	c->cell = *shape;
+	c->grid = grid_id;
+	set_blocks(c, grid);
+	for (i = 0; i < grid->ndims; i++) {
+		c->seed = (c->seed + (uint32_t)c->cell.size[i]) * 0x9E3779B1u;
+		c->min[i] = INT64_MAX;
+		c->max[i] = INT64_MIN;
+	}
+}
+
+static uint32_t find_class(const struct tmap_index *ix, uint32_t grid, const struct shape *shape)
+{
+	uint32_t i, ndims = ix->grids[grid].ndims;
+
+	for (i = 1; i < ix->class_count; i++)
+		if (ix->classes[i].grid == grid &&
+		    shape_equals(&ix->classes[i].cell, shape, ndims))
+			return i;
+	return CATCH_ALL;
+}
+
+/* The number of a class that is not in use, MAX_CLASSES if there is none. */
+static uint32_t free_class(struct tmap_index *ix)
 {
 	uint32_t i;
 
 	for (i = 1; i < ix->class_count; i++)
 		if (!ix->classes[i].count)
-			break;
+			return i;
 	if (i == ix->class_capacity && i < MAX_CLASSES) {
 		struct class *more = realloc(ix->classes, 2 * i * sizeof(*more));
 
@@ -296,136 +405,291 @@ static uint32_t add_class(struct tmap_index *ix, uint64_t key)
 			ix->class_capacity = 2 * i;
 		}
 	}
-	if (i < ix->class_capacity) {
-		if (i == ix->class_count)
-			ix->class_count++;
-		class_init(&ix->classes[i], key);
-		return i;
-	}
-	while (--i && !key_includes(ix->classes[i].key, key))
-		;
-	return i;	/* CATCH_ALL if none includes it */
+	return i < ix->class_capacity ? i : MAX_CLASSES;
 }
 
-static uint32_t find_class(struct tmap_index *ix, uint64_t key)
+/* Hash of a block, with the low 6 bits 0; different for the first 2^26 blocks of a class. */
+static uint32_t hash_block(const struct class *c, uint32_t ndims, const int64_t *block)
+{
+	const uint32_t mask = (1u << HASH_BITS) - 1;
+	uint64_t n = block[0];
+	uint32_t h, i;
+
+	for (i = 1; i < ndims; i++)
+		n = n * c->blocks[i] + block[i];
+	h = (uint32_t)n * 0x9E3779B1u & mask;
+	h ^= h >> 13;
+	h = h * 0x85EBCA6Bu & mask;
+	return (h ^ h >> 11 ^ c->seed) << 6;
+}
+
+/* Cell of the first corner of a box. */
+static void cell_of(const struct class *c, uint32_t ndims, const struct tmap_box *box,
+		    int64_t *cell)
 {
 	uint32_t i;
 
-	for (i = 1; i < ix->class_count; i++) {
-		if (ix->classes[i].key != key)
-			continue;
-		if (!ix->classes[i].count)
-			class_init(&ix->classes[i], key);
-		return i;
-	}
-	return add_class(ix, key);
+	for (i = 0; i < ndims; i++)
+		cell[i] = floor_div(box->lo[i], c->cell.size[i], c->cell.log2[i]);
 }
 
-static uint32_t hash_cell(uint64_t key, const uint64_t *cell, uint32_t ndims)
+static uint32_t hash_cell(const struct class *c, uint32_t ndims, const int64_t *cell)
 {
-	uint64_t h = key * 0xBF58476D1CE4E5B9ull;
+	int64_t block[TMAP_GRID_DIMS] = { 0 };
+	uint32_t i, inner = 0;
+
+	for (i = 0; i < ndims; i++) {
+		block[i] = cell[i] >> c->bits[i];
+		inner = inner << c->bits[i] | (cell[i] & ((1u << c->bits[i]) - 1));
+	}
+	return hash_block(c, ndims, block) | inner;
+}
+
+/* Registers a box with a class. */
+static void class_add(struct class *c, uint32_t ndims, const struct tmap_box *box,
+		      const int64_t *cell)
+{
 	uint32_t i;
 
 	for (i = 0; i < ndims; i++) {
-		h = (h ^ cell[i]) * 0x9E3779B97F4A7C15ull;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
-/* Registers a box with a class; returns the hash of its cell. */
-static uint32_t class_add(struct class *c, const struct grid *grid, const struct tmap_box *box)
-{
-	uint64_t cell[TMAP_GRID_DIMS];
-	uint32_t i;
-
-	for (i = 0; i < grid->ndims; i++) {
-		uint32_t level = key_level(c->key, i);
-
-		cell[i] = box->lo[i] >> level;
-		c->crosses[i] |= cell[i] != box->hi[i] >> level;
-		c->min[i] = cell[i] < c->min[i] ? cell[i] : c->min[i];
-		c->max[i] = cell[i] > c->max[i] ? cell[i] : c->max[i];
+		c->crosses[i] |= box->hi[i] >= (cell[i] + 1) * c->cell.size[i];
+		c->min[i] = min_of(c->min[i], cell[i]);
+		c->max[i] = max_of(c->max[i], cell[i]);
 	}
 	c->count++;
-	return hash_cell(c->key, cell, grid->ndims);
 }
 
 /* ---- table ---------------------------------------------------------------- */
 
+static uint32_t group_of(const struct tmap_index *ix, uint32_t hash)
+{
+	return hash >> 6 & ((1u << ix->log2) - 1);
+}
+
+/* Cells are rotated within their group, else the first cell of blocks would be crowded. */
+static uint32_t rotation_of(uint32_t hash)
+{
+	return hash >> 26;
+}
+
+static uint32_t bucket_of(uint32_t hash)
+{
+	return (hash + rotation_of(hash)) & 63;
+}
+
+static struct tmap_entry **chain_of(const struct tmap_index *ix, uint32_t hash)
+{
+	return &ix->groups[group_of(ix, hash)].bucket[bucket_of(hash)];
+}
+
+static uint64_t *filter_of(const struct tmap_index *ix, uint32_t hash)
+{
+	uint32_t word = hash >> (6 + ix->log2) & ((1u << FILTER_LOG2) - 1);
+
+	return &ix->groups[group_of(ix, hash)].filter[word];
+}
+
 static void link_entry(struct tmap_index *ix, struct tmap_entry *e)
 {
-	struct tmap_entry **head = &ix->buckets[e->hash & ((1u << ix->log2) - 1)];
+	struct tmap_entry **head = chain_of(ix, e->hash);
 
+	*filter_of(ix, e->hash) |= 1ull << bucket_of(e->hash);
 	ix->used += !*head;
 	e->next = *head;
-	if (e->next)
-		e->next->link = &e->next;
 	e->link = head;
 	*head = e;
+	if (e->next)
+		e->next->link = &e->next;
+}
+
+/* Clears the filter bit of @hash if no entry in the chain needs it. */
+static void clear_filter(struct tmap_index *ix, const struct tmap_entry *chain, uint32_t hash)
+{
+	uint64_t *filter = filter_of(ix, hash);
+	uint32_t steps;
+
+	for (steps = 0; chain; chain = chain->next) {
+		if (filter_of(ix, chain->hash) == filter)
+			return;
+		if (++steps == FILTER_STEPS) {
+			ix->stale = true;
+			return;
+		}
+	}
+	*filter &= ~(1ull << bucket_of(hash));
 }
 
 static void unlink_entry(struct tmap_index *ix, struct tmap_entry *e)
 {
-	uintptr_t offset = (uintptr_t)e->link - (uintptr_t)ix->buckets;
+	struct tmap_entry **head = chain_of(ix, e->hash);
 
 	*e->link = e->next;
 	if (e->next)
 		e->next->link = e->link;
-	else if (offset < sizeof(*ix->buckets) << ix->log2)
-		ix->used--;
+	ix->used -= !*head;
+	clear_filter(ix, *head, e->hash);
+	ix->classes[e->slot].count--;
+	ix->count--;
+}
+
+/* Takes all entries out; returns them as a list. */
+static struct tmap_entry *take_all(struct tmap_index *ix)
+{
+	struct tmap_entry *list = NULL, *e;
+	uint32_t i, j;
+
+	for (i = 0; i < 1u << ix->log2; i++) {
+		for (j = 0; j < 64; j++) {
+			while ((e = ix->groups[i].bucket[j])) {
+				unlink_entry(ix, e);
+				e->next = list;
+				list = e;
+			}
+		}
+	}
+	return list;
 }
 
 static void resize(struct tmap *m, struct tmap_index *ix, uint32_t log2)
 {
-	struct tmap_entry **old = ix->buckets, **buckets, *e, *next;
-	uint32_t i, old_log2 = ix->log2;
+	struct group *old = ix->groups, *groups = take_table(m, log2);
+	uint32_t i, j, old_log2 = ix->log2;
+	struct tmap_entry *e, *next;
 
-	buckets = take_buckets(m, log2);
-	if (!buckets)
+	if (!groups)
 		return;		/* longer chains will do */
-	ix->buckets = buckets;
-	ix->log2 = log2;
-	ix->used = 0;
+	set_table(ix, groups, log2);
 	for (i = 0; i < 1u << old_log2; i++) {
-		for (e = old[i]; e; e = next) {
-			next = e->next;
-			link_entry(ix, e);
+		for (j = 0; j < 64; j++) {
+			for (e = old[i].bucket[j]; e; e = next) {
+				next = e->next;
+				link_entry(ix, e);
+			}
 		}
-		old[i] = NULL;
+		memset(&old[i], 0, sizeof(old[i]));
 	}
-	give_buckets(m, old, old_log2);
+	give_table(m, old, old_log2);
 }
 
 static void fit_table(struct tmap *m, struct tmap_index *ix)
 {
-	uint32_t size = 1u << ix->log2;
+	uint32_t size = 64u << ix->log2;
 
-	if (ix->used > size - size / 4 && ix->log2 < BUCKETS_LOG2_MAX)
+	if (ix->used > size / 2 && ix->log2 < GROUPS_LOG2_MAX)
 		resize(m, ix, ix->log2 + 2);
-	else if (ix->used < size / 16 && ix->log2 > BUCKETS_LOG2)
-		resize(m, ix, ix->log2 - 2);
+	else if (ix->used < size / 32 && ix->log2)
+		resize(m, ix, ix->log2 > 2 ? ix->log2 - 2 : 0);
 }
 
-/* Takes the entries of grid 0 out of the table; returns them as a list. */
-static struct tmap_entry *take_grid_0(struct tmap_index *ix)
+/* Are there few entries in the cell, and does the box not reach into the next as the first? */
+static bool suits_class(const struct tmap_index *ix, const struct class *c,
+			const struct tmap_box *box)
 {
-	struct tmap_entry *list = NULL, *e, *next;
-	uint32_t i;
+	uint32_t i, hash, same = 0, steps = 0, ndims = ix->grids[c->grid].ndims;
+	const struct tmap_entry *e;
+	int64_t cell[TMAP_GRID_DIMS];
 
-	for (i = 0; i < 1u << ix->log2; i++) {
-		for (e = ix->buckets[i]; e; e = next) {
-			next = e->next;
-			if (ix->classes[e->slot].key & 0xff)
-				continue;
-			unlink_entry(ix, e);
-			ix->classes[e->slot].count--;
-			ix->count--;
-			e->next = list;
-			list = e;
+	cell_of(c, ndims, box, cell);
+	for (i = 0; i < ndims; i++)
+		if (!c->crosses[i] && box->hi[i] >= (cell[i] + 1) * c->cell.size[i])
+			return false;
+	hash = hash_cell(c, ndims, cell);
+	for (e = *chain_of(ix, hash); e && steps < FILTER_STEPS; e = e->next, steps++)
+		same += e->hash == hash;
+	return same < CROWDED && steps < FILTER_STEPS;
+}
+
+/* About log2 of the volume of a cell, from 1; 0 if it is too small for @shape. */
+static uint32_t class_volume(const struct class *c, uint32_t ndims, const struct shape *shape)
+{
+	uint32_t i, volume = 1;
+
+	for (i = 0; i < ndims; i++) {
+		if (c->cell.size[i] < shape->size[i])
+			return 0;
+		volume += ceil_log2(c->cell.size[i]);
+	}
+	return volume;
+}
+
+/* The class with the largest cells that suits, or CATCH_ALL. */
+static uint32_t wider_class(const struct tmap_index *ix, uint32_t grid,
+			    const struct shape *shape, const struct tmap_box *box)
+{
+	uint32_t i, best = CATCH_ALL, best_volume = 0;
+
+	for (i = 1; i < ix->class_count; i++) {
+		const struct class *c = &ix->classes[i];
+		uint32_t volume;
+
+		if (c->grid != grid || !c->count)
+			continue;
+		volume = class_volume(c, ix->grids[grid].ndims, shape);
+		if (volume > best_volume && suits_class(ix, c, box)) {
+			best = i;
+			best_volume = volume;
 		}
 	}
-	return list;
+	return best;
+}
+
+static bool fills_cell(const struct grid *grid, const struct shape *shape,
+		       const struct tmap_box *box)
+{
+	uint32_t i;
+
+	for (i = 0; i < grid->ndims; i++)
+		if (box->hi[i] - box->lo[i] + 1 != shape->size[i])
+			return false;
+	return true;
+}
+
+/*
+ * The class for a box: of its own size if there is one, or one with larger
+ * cells as long as that serves, so that regions of many sizes do not mean many
+ * classes to look through.
+ */
+static uint32_t class_of(struct tmap_index *ix, uint32_t grid, const struct tmap_box *box)
+{
+	struct shape shape;
+	uint32_t own, wider;
+
+	shape_of(&ix->grids[grid], box, ix->class_count < MAX_EXACT, &shape);
+	own = find_class(ix, grid, &shape);
+	if (own != CATCH_ALL && fills_cell(&ix->grids[grid], &shape, box))
+		return own;
+	wider = wider_class(ix, grid, &shape, box);
+	if (wider != CATCH_ALL)
+		return wider;
+	if (own != CATCH_ALL)
+		return own;
+	own = free_class(ix);
+	if (own == MAX_CLASSES)
+		return CATCH_ALL;
+	if (own == ix->class_count)
+		ix->class_count++;
+	class_init(&ix->classes[own], &ix->grids[grid], grid, &shape);
+	return own;
+}
+
+static void store(struct tmap *m, struct tmap_index *ix, struct tmap_entry *e,
+		  const struct tmap_geom *g, uint32_t grid, struct tmap_box *box)
+{
+	int64_t cell[TMAP_GRID_DIMS];
+	struct class *c;
+	uint32_t ndims;
+
+	e->slot = class_of(ix, grid, box);
+	c = &ix->classes[e->slot];
+	if (c->grid != grid)	/* CATCH_ALL */
+		box_of_view(&ix->grids[c->grid], g, box);
+	ndims = ix->grids[c->grid].ndims;
+	cell_of(c, ndims, box, cell);
+	class_add(c, ndims, box, cell);
+	e->hash = hash_cell(c, ndims, cell);
+	link_entry(ix, e);
+	ix->count++;
+	fit_table(m, ix);
 }
 
 /* A grid in which the box of @g is tight, or grid 0. */
@@ -441,42 +705,37 @@ static uint32_t find_grid(const struct tmap_index *ix, const struct tmap_geom *g
 	return 0;
 }
 
-static void place(struct tmap *m, struct tmap_index *ix, struct tmap_entry *e)
+/* Puts every entry where it belongs now that there is one more grid. */
+static void store_again(struct tmap *m, struct tmap_index *ix)
 {
-	struct tmap_geom g;
-	struct tmap_box box;
-	struct class *c;
-	uint32_t grid;
+	struct tmap_entry *list = take_all(ix), *e;
 
-	tmap_geom_init(&g, e->tensor);
-	grid = find_grid(ix, &g, &box);
-	e->slot = find_class(ix, class_key(&ix->grids[grid], grid, &box));
-	c = &ix->classes[e->slot];
-	if (e->slot == CATCH_ALL && grid)
-		box_of_view(&ix->grids[0], &g, &box);
-	e->hash = class_add(c, &ix->grids[c->key & 0xff], &box);
-	link_entry(ix, e);
-	ix->count++;
-	fit_table(m, ix);
+	while ((e = list)) {
+		struct tmap_geom g;
+		struct tmap_box box;
+		uint32_t grid;
+
+		list = e->next;
+		tmap_geom_init(&g, e->tensor);
+		grid = find_grid(ix, &g, &box);
+		store(m, ix, e, &g, grid, &box);
+	}
 }
 
-/* Makes a grid for the strides of @g if there is none; moves to it what suits it better. */
-static void offer_grid(struct tmap *m, struct tmap_index *ix, const struct tmap_geom *g,
-		       uint64_t addr)
+/* Makes a grid of the strides of @g if its box is tight in that. */
+static uint32_t add_grid(struct tmap *m, struct tmap_index *ix, const struct tmap_geom *g,
+			 uint64_t origin, struct tmap_box *box)
 {
-	struct tmap_entry *e, *next;
-	struct tmap_box box;
+	uint32_t id = ix->grid_count;
+	struct tmap_box own;
 
-	if (g->ndims == 1 || ix->grid_count == MAX_GRIDS || find_grid(ix, g, &box))
-		return;
-	grid_init(&ix->grids[ix->grid_count], g, addr);
-	if (!box_of_view(&ix->grids[ix->grid_count], g, &box))
-		return;
+	grid_init(&ix->grids[id], g, origin);
+	if (!box_of_view(&ix->grids[id], g, &own))
+		return 0;
+	*box = own;
 	ix->grid_count++;
-	for (e = take_grid_0(ix); e; e = next) {
-		next = e->next;
-		place(m, ix, e);
-	}
+	store_again(m, ix);
+	return id;
 }
 
 /* ---- interface ------------------------------------------------------------ */
@@ -484,26 +743,28 @@ static void offer_grid(struct tmap *m, struct tmap_index *ix, const struct tmap_
 int tmap_index_create(struct tmap *m, struct tmap_buffer *b, uint32_t side)
 {
 	static const struct tmap_geom bytes = { .ndims = 1, .dim[0] = { 1, 1 } };
+	static const struct shape all = {
+		{ 1ll << CATCH_ALL_LOG2 }, { CATCH_ALL_LOG2 }
+	};
 	struct tmap_index *ix = m->free_indexes;
+	struct group *groups;
 	uint32_t i;
 
 	if (ix)
 		m->free_indexes = ix->next_free;
 	else if (!(ix = alloc_index()))
 		return -ENOMEM;
-	ix->log2 = BUCKETS_LOG2;
-	ix->buckets = take_buckets(m, ix->log2);
-	if (!ix->buckets) {
-		ix->next_free = m->free_indexes;
-		m->free_indexes = ix;
+	groups = take_table(m, 0);
+	if (!groups) {
+		keep_index(m, ix);
 		return -ENOMEM;
 	}
-	ix->used = 0;
+	set_table(ix, groups, 0);
 	ix->count = 0;
 	ix->grid_count = 1;
 	ix->class_count = 1;
 	grid_init(&ix->grids[0], &bytes, b->addr);
-	class_init(&ix->classes[CATCH_ALL], 63 << 8);
+	class_init(&ix->classes[CATCH_ALL], &ix->grids[0], 0, &all);
 	b->index[side] = ix;
 	for (i = 0; i < b->count[side]; i++)
 		tmap_index_add(m, b, b->entry[side][i]);
@@ -514,12 +775,14 @@ void tmap_index_add(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e)
 {
 	struct tmap_index *ix = b->index[e->access >> 1];
 	struct tmap_geom g;
+	struct tmap_box box;
+	uint32_t grid;
 
-	if (!e->dense) {
-		tmap_geom_init(&g, e->tensor);
-		offer_grid(m, ix, &g, e->tensor->addr);
-	}
-	place(m, ix, e);
+	tmap_geom_init(&g, e->tensor);
+	grid = find_grid(ix, &g, &box);
+	if (!grid && g.ndims > 1 && ix->grid_count < MAX_GRIDS)
+		grid = add_grid(m, ix, &g, e->tensor->addr, &box);
+	store(m, ix, e, &g, grid, &box);
 }
 
 void tmap_remove_indexed(struct tmap *m, struct tmap_entry *e)
@@ -530,8 +793,7 @@ void tmap_remove_indexed(struct tmap *m, struct tmap_entry *e)
 
 	e->buffer = NULL;
 	unlink_entry(ix, e);
-	ix->classes[e->slot].count--;
-	if (--ix->count)
+	if (ix->count)
 		return;
 	b->index[side] = NULL;
 	give_index(m, ix);
@@ -541,17 +803,14 @@ void tmap_index_move(struct tmap *m, struct tmap_buffer *to, struct tmap_buffer 
 		     uint32_t side)
 {
 	struct tmap_index *ix = from->index[side];
-	struct tmap_entry *e;
-	uint32_t i;
+	struct tmap_entry *list = take_all(ix), *e;
 
-	for (i = 0; i < 1u << ix->log2; i++) {
-		while ((e = ix->buckets[i])) {
-			ix->buckets[i] = e->next;
-			e->buffer = to;
-			to->count[side]++;
-			to->present |= e->access;
-			tmap_index_add(m, to, e);
-		}
+	while ((e = list)) {
+		list = e->next;
+		e->buffer = to;
+		to->count[side]++;
+		to->present |= e->access;
+		tmap_index_add(m, to, e);
 	}
 	from->count[side] = 0;
 	from->index[side] = NULL;
@@ -562,7 +821,7 @@ void tmap_index_drop(struct tmap *m, struct tmap_buffer *b, uint32_t side)
 {
 	struct tmap_index *ix = b->index[side];
 
-	memset(ix->buckets, 0, sizeof(*ix->buckets) << ix->log2);
+	ix->stale = true;	/* not emptied one by one */
 	b->index[side] = NULL;
 	give_index(m, ix);
 }
@@ -579,10 +838,11 @@ void tmap_walk_begin(struct tmap_iter *it, uint8_t side)
 	}
 	it->walking = true;
 	w->next = NULL;
+	w->bits = 0;
 	w->side = side;
 	w->class = UINT8_MAX;	/* the next is CATCH_ALL */
 	w->grid = NO_GRID;
-	w->ndims = 0;		/* no further cell */
+	w->ndims = 0;
 	w->scan = false;
 }
 
@@ -596,66 +856,120 @@ static bool enter_class(struct tmap_iter *it, const struct tmap_index *ix, uint3
 
 	if (!c->count)
 		return false;
-	if (w->grid != (c->key & 0xff)) {
-		w->grid = c->key & 0xff;
-		w->ndims = ix->grids[w->grid].ndims;
-		box_of_view(&ix->grids[w->grid], &it->geom, &w->view);
+	if (w->grid != c->grid) {
+		w->grid = c->grid;
+		w->ndims = ix->grids[c->grid].ndims;
+		box_of_view(&ix->grids[c->grid], &it->geom, &w->view);
 	}
 	for (i = 0; i < w->ndims; i++) {
-		uint32_t level = key_level(c->key, i);
-		uint64_t lo = w->view.lo[i] >> level, hi = w->view.hi[i] >> level;
+		int64_t lo = floor_div(w->view.lo[i], c->cell.size[i], c->cell.log2[i]);
+		int64_t hi = floor_div(w->view.hi[i], c->cell.size[i], c->cell.log2[i]);
 
-		lo -= lo && c->crosses[i];
-		lo = lo > c->min[i] ? lo : c->min[i];
-		hi = hi < c->max[i] ? hi : c->max[i];
+		lo = max_of(lo - c->crosses[i], c->min[i]);
+		hi = min_of(hi, c->max[i]);
 		if (lo > hi)
 			return false;
-		w->cells.lo[i] = w->cell[i] = lo;
+		w->cells.lo[i] = lo;
 		w->cells.hi[i] = hi;
-		if (__builtin_mul_overflow(volume, hi - lo + 1, &volume))
+		w->block[i] = lo >> c->bits[i];
+		if (__builtin_mul_overflow(volume, (hi >> c->bits[i]) - w->block[i] + 1, &volume))
 			volume = UINT64_MAX;
 	}
 	w->scan = volume > ix->count + (1ull << ix->log2);
-	w->bucket = 0;
 	return true;
 }
 
-/* Steps to the next cell of the class; false at the end. */
-static bool next_cell(struct tmap_walk *w)
+/* The cells of the block that are wanted, as bits. */
+static uint64_t wanted(const struct tmap_walk *w, const struct class *c)
+{
+	/* a bit every 2^i bits */
+	static const uint64_t every[6] = {
+		UINT64_MAX, 0x5555555555555555, 0x1111111111111111,
+		0x0101010101010101, 0x0001000100010001, 0x0000000100000001,
+	};
+	uint64_t mask = UINT64_MAX;
+	uint32_t i = w->ndims, below = 0;	/* bits of the dimensions after i */
+
+	while (i--) {
+		uint32_t bits = c->bits[i];
+		int64_t first = w->block[i] * (1 << bits), last = first + (1 << bits) - 1;
+		uint32_t lo = (max_of(w->cells.lo[i], first) - first) << below;
+		uint32_t n = (min_of(w->cells.hi[i], last) - first + 1) << below;
+
+		if (n - lo < 1u << (below + bits)) {
+			uint64_t ones = ((1ull << (n - lo)) - 1) << lo;
+
+			/* the same for each coordinate of the larger dimensions */
+			mask &= below + bits < 6 ? ones * every[below + bits] : ones;
+		}
+		below += bits;
+	}
+	return mask;
+}
+
+static void enter_block(struct tmap_walk *w, const struct tmap_index *ix)
+{
+	const struct class *c = &ix->classes[w->class];
+	uint64_t bits;
+	uint32_t rotation;
+
+	w->block_hash = hash_block(c, w->ndims, w->block);
+	w->group = group_of(ix, w->block_hash);
+	bits = *filter_of(ix, w->block_hash);
+	rotation = rotation_of(w->block_hash);
+	w->bits = (bits >> rotation | bits << (-rotation & 63)) & wanted(w, c);
+}
+
+/* Steps to the next block of the class; false at the end. */
+static bool next_block(struct tmap_walk *w, const struct class *c)
 {
 	uint32_t i = w->ndims;
 
 	while (i--) {
-		if (w->cell[i] < w->cells.hi[i]) {
-			w->cell[i]++;
+		if (w->block[i] < w->cells.hi[i] >> c->bits[i]) {
+			w->block[i]++;
 			return true;
 		}
-		w->cell[i] = w->cells.lo[i];
+		w->block[i] = w->cells.lo[i] >> c->bits[i];
 	}
 	return false;
 }
 
-/* Sets the next chain to look at; false if there is none. */
-static bool next_chain(struct tmap_iter *it, const struct tmap_index *ix)
+/* Goes to the next group of buckets with any in use; a scan takes all classes that are left. */
+static bool next_group(struct tmap_walk *w, const struct tmap_index *ix)
+{
+	while (++w->group < 1u << ix->log2) {
+		uint32_t i;
+
+		for (i = 0; i < 1u << FILTER_LOG2; i++)
+			w->bits |= ix->groups[w->group].filter[i];
+		if (w->bits)
+			return true;
+	}
+	return false;
+}
+
+/* Finds further chains; false if there are none. */
+static bool next_chains(struct tmap_iter *it, const struct tmap_index *ix)
 {
 	struct tmap_walk *w = &it->walk;
 
-	if (w->scan) {
-		if (w->bucket == 1u << ix->log2)
-			return false;
-		w->next = ix->buckets[w->bucket++];
-		return true;
-	}
-	if (!w->ndims || !next_cell(w)) {
-		do {
-			if (++w->class >= ix->class_count)
-				return false;
-		} while (!enter_class(it, ix, w->class));
+	while (!w->bits) {
 		if (w->scan)
-			return true;
+			return next_group(w, ix);
+		if (!w->ndims || !next_block(w, &ix->classes[w->class])) {
+			do {
+				if (++w->class >= ix->class_count)
+					return false;
+			} while (!enter_class(it, ix, w->class));
+			if (w->scan) {
+				w->group = UINT32_MAX;	/* before the first */
+				w->block_hash = 0;
+				continue;
+			}
+		}
+		enter_block(w, ix);
 	}
-	w->hash = hash_cell(ix->classes[w->class].key, w->cell, w->ndims);
-	w->next = ix->buckets[w->hash & ((1u << ix->log2) - 1)];
 	return true;
 }
 
@@ -668,10 +982,9 @@ struct tmap_entry *tmap_walk_next(struct tmap_iter *it)
 	it->walking = false;
 	if (!ix)
 		return NULL;	/* the last entry has been removed */
-	do {
+	for (;;) {
 		while ((e = w->next)) {
 			w->next = e->next;
-			/* a scan takes all classes that are left */
 			if (w->scan ? e->slot < w->class
 				    : e->hash != w->hash || e->slot != w->class)
 				continue;
@@ -680,6 +993,11 @@ struct tmap_entry *tmap_walk_next(struct tmap_iter *it)
 			it->walking = true;
 			return e;
 		}
-	} while (next_chain(it, ix));
-	return NULL;
+		if (!w->bits && !next_chains(it, ix))
+			return NULL;
+		w->hash = w->block_hash | __builtin_ctzll(w->bits);
+		w->next = ix->groups[w->group].bucket[w->scan ? w->hash & 63
+							      : bucket_of(w->hash)];
+		w->bits &= w->bits - 1;
+	}
 }
