@@ -138,7 +138,7 @@ struct prog_tolerance {
 
 struct prog_difference {
 	double max_abs;
-	double max_rel;			/* among elements whose reference exceeds the absolute tolerance */
+	double max_rel;			/* of the largest value of the same result */
 };
 
 /**

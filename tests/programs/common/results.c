@@ -60,13 +60,19 @@ static bool is_right(float result, double golden, struct prog_tolerance tol)
 	return fabs((double)result - golden) <= tol.abs + tol.rel * fabs(golden);
 }
 
-static void note_difference(struct prog_difference *d, float result, double golden, double floor)
+/* Relative to the largest value of the result: elements near zero are sums of large ones. */
+static void note_difference(struct prog_difference *d, const float *result, const double *golden,
+			    size_t n)
 {
-	double error = fabs((double)result - golden);
+	double worst = 0, largest = 0;
 
-	d->max_abs = fmax(d->max_abs, error);
-	if (fabs(golden) > floor)
-		d->max_rel = fmax(d->max_rel, error / fabs(golden));
+	for (size_t i = 0; i < n; i++) {
+		worst = fmax(worst, fabs((double)result[i] - golden[i]));
+		largest = fmax(largest, fabs(golden[i]));
+	}
+	d->max_abs = fmax(d->max_abs, worst);
+	if (largest > 0)
+		d->max_rel = fmax(d->max_rel, worst / largest);
 }
 
 void prog_expect(struct prog_session *s, const char *name, const float *result,
@@ -74,18 +80,14 @@ void prog_expect(struct prog_session *s, const char *name, const float *result,
 {
 	size_t wrong = 0, first = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!is_right(result[i], golden[i], tolerance)) {
+	for (size_t i = 0; i < n; i++)
+		if (!is_right(result[i], golden[i], tolerance))
 			first = wrong++ ? first : i;
-			continue;
-		}
-		note_difference(&s->totals->worst, result[i], golden[i],
-				fmax(tolerance.abs, 1e-6));
-	}
 	if (wrong)
 		prog_die("%s: %zu of %zu elements are wrong (API %s); the first is [%zu]: %.9g, expected %.9g (tolerance %g + %g relative)",
 			 name, wrong, n, s->api, first, (double)result[first], golden[first],
 			 tolerance.abs, tolerance.rel);
+	note_difference(&s->totals->worst, result, golden, n);
 	expect_same(s, name, result, n * sizeof(*result));
 }
 
