@@ -21,7 +21,7 @@
 #include "chip/tmap_priv.h"
 
 #define SLOTS_LOG2_MIN	8
-#define QUEUE_LIMIT	4096	/* buffers without entries that are kept, about */
+#define QUEUE_LIMIT	1024	/* buffers without entries that are kept, about */
 #define ALIASES_MIN	64	/* base addresses a buffer may always have */
 
 /* Memory of buffers and aliases. */

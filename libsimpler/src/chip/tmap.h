@@ -120,7 +120,7 @@ struct tmap {
 	uint32_t spare_count[TMAP_SPARE_SIZES];
 };
 
-/* A view as nested runs of bytes, outermost (largest stride) first; the last stride is 1. */
+/* A view as nested runs of bytes, smallest stride first; that is 1. */
 struct tmap_geom {
 	uint64_t lo, hi;
 	uint32_t ndims;

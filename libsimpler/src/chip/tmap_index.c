@@ -216,7 +216,7 @@ static void grid_init(struct grid *grid, const struct tmap_geom *g, uint64_t ori
 	grid->ndims = n;
 	grid->origin = origin;
 	for (i = 0; i < n; i++) {
-		int64_t s = i + 1 < n ? (int64_t)g->dim[i].stride : 1;
+		int64_t s = i + 1 < n ? (int64_t)g->dim[g->ndims - 1 - i].stride : 1;
 
 		grid->stride[i] = s;
 		grid->log2[i] = exact_log2(s);
@@ -224,16 +224,19 @@ static void grid_init(struct grid *grid, const struct tmap_geom *g, uint64_t ori
 	}
 }
 
-static void grid_split(const struct grid *grid, uint64_t addr, int64_t *at)
+/* Coordinates of an address, into @at and @copy. */
+static void grid_split(const struct grid *grid, uint64_t addr, int64_t *at, int64_t *copy)
 {
 	int64_t rest = (int64_t)(addr - grid->origin);
 	uint32_t i;
 
 	for (i = 0; i + 1 < grid->ndims; i++) {
-		at[i] = floor_div(rest, grid->stride[i], grid->log2[i]);
-		rest -= at[i] * grid->stride[i];
+		int64_t c = floor_div(rest, grid->stride[i], grid->log2[i]);
+
+		at[i] = copy[i] = c;
+		rest -= c * grid->stride[i];
 	}
-	at[i] = rest;
+	at[i] = copy[i] = rest;
 }
 
 /* Box of a range of bytes; returns whether it holds nothing but the range. */
@@ -242,8 +245,8 @@ static bool box_of_range(const struct grid *grid, const struct tmap_geom *g, str
 	bool tight = true;
 	uint32_t i = 0;
 
-	grid_split(grid, g->lo, box->lo);
-	grid_split(grid, g->hi - 1, box->hi);
+	grid_split(grid, g->lo, box->lo, box->lo);
+	grid_split(grid, g->hi - 1, box->hi, box->hi);
 	while (i < grid->ndims && box->lo[i] == box->hi[i])
 		i++;
 	for (i++; i < grid->ndims; i++) {
@@ -260,25 +263,23 @@ static bool box_of_range(const struct grid *grid, const struct tmap_geom *g, str
  */
 static bool add_runs(const struct grid *grid, const struct tmap_geom *g, int64_t *at)
 {
-	uint64_t run = g->dim[g->ndims - 1].n;
-	uint32_t i, d, taken = 0;
+	uint32_t last = grid->ndims - 1, d = last, taken = last, i;
 	bool tight = true;
 
-	for (i = 0; i < g->ndims; i++) {
+	at[last] += g->dim[0].n - 1;
+	for (i = 1; i < g->ndims; i++) {
 		int64_t s = g->dim[i].stride, steps = 1;
-		uint64_t gap;
 
-		for (d = 0; grid->stride[d] != s; d++) {
-			if (grid->stride[d] < s && s % grid->stride[d] == 0) {
-				steps = s / grid->stride[d];
-				break;
-			}
+		while (d && grid->stride[d - 1] <= s)
+			d--;
+		if (grid->stride[d] != s) {
+			while (s % grid->stride[d])
+				d++;
+			steps = s / grid->stride[d];
+			tight &= (d < last ? steps : s / (int64_t)g->dim[0].n) <= 4;
 		}
-		if (i + 1 < g->ndims) {
-			gap = d + 1 < grid->ndims ? (uint64_t)steps : s / run;
-			tight &= gap <= 4 && !(taken & 1u << d);
-		}
-		taken |= 1u << d;
+		tight &= d < taken || d == last;
+		taken = d;
 		at[d] += (g->dim[i].n - 1) * steps;
 	}
 	return tight;
@@ -304,8 +305,7 @@ static bool box_of_view(const struct grid *grid, const struct tmap_geom *g, stru
 	bool tight;
 
 	if (g->ndims > 1 && grid->ndims > 1) {
-		grid_split(grid, g->lo, box->lo);
-		memcpy(box->hi, box->lo, sizeof(box->hi));
+		grid_split(grid, g->lo, box->lo, box->hi);
 		tight = add_runs(grid, g, box->hi);
 		if (no_carry(grid, box->hi))
 			return tight;

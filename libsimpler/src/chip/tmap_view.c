@@ -28,7 +28,7 @@
 struct term {
 	int64_t stride;
 	int64_t min, max;			/* factors of the stride */
-	int64_t reach_min, reach_max;		/* of the terms that follow */
+	int64_t reach_min, reach_max;		/* of the terms of smaller strides */
 };
 
 static void set_dense(struct tmap_geom *g)
@@ -38,59 +38,60 @@ static void set_dense(struct tmap_geom *g)
 	g->dim[0].stride = 1;
 }
 
-/* Inserts a dimension by stride, largest first. */
-static void add_dim(struct tmap_geom *g, uint64_t n, uint64_t stride)
+/* Adds a dimension outside of the others, as part of the last one if it goes on without a gap. */
+static void append_dim(struct tmap_geom *g, uint64_t n, uint64_t stride)
 {
-	uint32_t i = g->ndims++;
+	uint32_t last = g->ndims - 1;
 
-	for (; i && g->dim[i - 1].stride < stride; i--)
-		g->dim[i] = g->dim[i - 1];
-	g->dim[i].n = n;
-	g->dim[i].stride = stride;
+	if (stride == g->dim[last].n * g->dim[last].stride) {
+		g->dim[last].n *= n;
+		return;
+	}
+	g->dim[g->ndims].n = n;
+	g->dim[g->ndims++].stride = stride;
 }
 
-/* Joins each dimension with the next smaller one when that one fills its stride. */
-static void merge_dims(struct tmap_geom *g)
+/* The order of dimensions by stride, smallest first; those of one element are left out. */
+static uint32_t sort_dims(const struct pto_tensor *t, uint8_t *order)
 {
-	uint32_t out = g->ndims - 1, i = g->ndims - 1;
+	uint32_t i = t->ndims < PTO_MAX_DIMS ? t->ndims : PTO_MAX_DIMS, n = 0, at;
 
 	while (i--) {
-		if (g->dim[i].stride == g->dim[out].n * g->dim[out].stride)
-			g->dim[out].n *= g->dim[i].n;
-		else
-			g->dim[--out] = g->dim[i];
+		if (t->shapes[i] <= 1)
+			continue;
+		for (at = n++; at && t->strides[order[at - 1]] > t->strides[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
 	}
-	g->ndims -= out;
-	for (i = 0; out && i < g->ndims; i++)
-		g->dim[i] = g->dim[i + out];
+	return n;
 }
 
 void tmap_geom_init(struct tmap_geom *g, const struct pto_tensor *t)
 {
-	uint32_t shift = tmap_elem_shift(t->dtype);
-	uint32_t i, ndims = t->ndims < PTO_MAX_DIMS ? t->ndims : PTO_MAX_DIMS;
+	uint32_t shift = tmap_elem_shift(t->dtype), n, i;
+	uint8_t order[PTO_MAX_DIMS];
 
 	g->lo = tmap_lo(t);
 	g->hi = tmap_hi(t);
-	g->ndims = 0;
 	if (t->is_contiguous) {
 		set_dense(g);
 		return;
 	}
-	for (i = 0; i < ndims; i++) {
-		uint64_t n = t->shapes[i], stride = t->strides[i];
+	g->ndims = 1;
+	g->dim[0].n = 1u << shift;
+	g->dim[0].stride = 1;
+	n = sort_dims(t, order);
+	for (i = 0; i < n; i++) {
+		uint64_t count = t->shapes[order[i]], stride = t->strides[order[i]];
 
-		if (n <= 1 || !stride)
+		if (!stride)
 			continue;
-		if ((n - 1) * stride >= t->extent_elem) {	/* contradicts the extent */
+		if ((count - 1) * stride >= t->extent_elem) {	/* contradicts the extent */
 			set_dense(g);
 			return;
 		}
-		add_dim(g, n, stride << shift);
+		append_dim(g, count, stride << shift);
 	}
-	g->dim[g->ndims].n = 1u << shift;
-	g->dim[g->ndims++].stride = 1;
-	merge_dims(g);
 }
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -100,12 +101,12 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
-/* Is @delta the sum of the terms from @t on, each with a factor in its range? */
-static bool search(const struct term *t, const struct term *last, int64_t delta, int *budget)
+/* Is @delta the sum of the terms from @first to @t, each with a factor in its range? */
+static bool search(const struct term *t, const struct term *first, int64_t delta, int *budget)
 {
 	int64_t min, max, k;
 
-	if (t == last)
+	if (t == first)
 		return t->min <= delta && delta <= t->max;
 	min = -floor_div(t->reach_max - delta, t->stride);
 	max = floor_div(delta - t->reach_min, t->stride);
@@ -113,35 +114,40 @@ static bool search(const struct term *t, const struct term *last, int64_t delta,
 	max = max < t->max ? max : t->max;
 	if (min > max)
 		return false;
-	if (t + 1 == last)
-		return true;	/* the last stride is 1: everything in reach is a sum */
+	if (t - 1 == first)
+		return true;	/* its stride is 1: everything in reach is a sum */
 	for (k = min; k <= max; k++)
-		if (--*budget < 0 || search(t + 1, last, delta - k * t->stride, budget))
+		if (--*budget < 0 || search(t - 1, first, delta - k * t->stride, budget))
 			return true;
 	return false;
 }
 
-/* Terms of both views by stride, largest first; returns the last one. */
+/* Terms of both views by stride, smallest first; returns the last one. */
 static struct term *make_terms(struct term *t, const struct tmap_geom *a,
 			       const struct tmap_geom *b)
 {
+	int64_t reach_min = 0, reach_max = 0;
 	uint32_t i = 0, j = 0;
 
 	for (;; t++) {
-		uint64_t sa = i < a->ndims ? a->dim[i].stride : 0;
-		uint64_t sb = j < b->ndims ? b->dim[j].stride : 0;
+		uint64_t sa = i < a->ndims ? a->dim[i].stride : UINT64_MAX;
+		uint64_t sb = j < b->ndims ? b->dim[j].stride : UINT64_MAX;
 
-		t->stride = sa > sb ? sa : sb;
-		t->max = sa >= sb ? (int64_t)a->dim[i++].n - 1 : 0;
-		t->min = sb >= sa ? 1 - (int64_t)b->dim[j++].n : 0;
+		t->stride = sa < sb ? sa : sb;
+		t->max = sa <= sb ? (int64_t)a->dim[i++].n - 1 : 0;
+		t->min = sb <= sa ? 1 - (int64_t)b->dim[j++].n : 0;
+		t->reach_min = reach_min;
+		t->reach_max = reach_max;
 		if (i == a->ndims && j == b->ndims)
 			return t;
+		reach_min += t->min * t->stride;
+		reach_max += t->max * t->stride;
 	}
 }
 
 bool tmap_geom_overlap(const struct tmap_geom *a, const struct tmap_geom *b)
 {
-	struct term terms[MAX_TERMS], *last, *t;
+	struct term terms[MAX_TERMS], *last;
 	int budget = SEARCH_BUDGET;
 
 	if (a->hi <= b->lo || b->hi <= a->lo)
@@ -149,23 +155,17 @@ bool tmap_geom_overlap(const struct tmap_geom *a, const struct tmap_geom *b)
 	if (a->hi - a->lo > MAX_VIEW_BYTES || b->hi - b->lo > MAX_VIEW_BYTES)
 		return true;
 	last = make_terms(terms, a, b);
-	last->reach_min = 0;
-	last->reach_max = 0;
-	for (t = last; t > terms; t--) {
-		t[-1].reach_min = t->reach_min + t->min * t->stride;
-		t[-1].reach_max = t->reach_max + t->max * t->stride;
-	}
-	return search(terms, last, (int64_t)(b->lo - a->lo), &budget);
+	return search(last, terms, (int64_t)(b->lo - a->lo), &budget);
 }
 
 bool tmap_geom_contains(const struct tmap_geom *outer, const struct tmap_geom *inner)
 {
 	uint64_t delta = inner->lo - outer->lo;
-	uint32_t i, j = 0;
+	uint32_t i = outer->ndims, j = inner->ndims;
 
 	if (inner->lo < outer->lo || inner->hi > outer->hi)
 		return false;
-	for (i = 0; i < outer->ndims; i++) {
+	while (i--) {
 		uint64_t stride = outer->dim[i].stride;
 		uint64_t last = 0;	/* of the factors @inner needs */
 
@@ -173,13 +173,12 @@ bool tmap_geom_contains(const struct tmap_geom *outer, const struct tmap_geom *i
 			last = delta / stride;
 			delta -= last * stride;
 		}
-		for (; j < inner->ndims && inner->dim[j].stride >= stride; j++) {
-			uint64_t step = inner->dim[j].stride;
+		for (; j && inner->dim[j - 1].stride >= stride; j--) {
+			uint64_t step = inner->dim[j - 1].stride;
 
 			if (step != stride && step % stride)
 				return false;
-			last += (inner->dim[j].n - 1) *
-				(step == stride ? 1 : step / stride);
+			last += (inner->dim[j - 1].n - 1) * (step == stride ? 1 : step / stride);
 		}
 		if (last >= outer->dim[i].n)
 			return false;
