@@ -295,7 +295,7 @@ int simpler_stream_synchronize(struct simpler_stream *s, const struct simpler_wa
 	return !rc && rts_stream_banned(s) ? SIMPLER_ERR_DEVICE_LOST : rc;
 }
 
-/* ---- events ---------------------------------------------------------------- */
+/* ---- events ---- */
 
 int simpler_event_create(struct simpler_context *c, struct simpler_event **out)
 {

@@ -42,7 +42,7 @@ static uint64_t staging_span(const struct simpler_tensor *t)
 	return (host_bytes(t) + WORKER_STAGING_ALIGN - 1) & ~(uint64_t)(WORKER_STAGING_ALIGN - 1);
 }
 
-/* ---- checks ------------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 static int check_counts(const struct callable_entry *entry, const struct simpler_task_args *a,
 			struct simpler_error *e)
@@ -182,7 +182,7 @@ int bind_check(struct simpler_worker *w, struct bind_request *rq, struct simpler
 	return rc ? rc : check_tensors(w, rq, e);
 }
 
-/* ---- commit ----------------------------------------------------------------------------------- */
+/* ---- commit ---- */
 
 /* The new buffer first: a failure leaves the old one as it is (worker-api §13). */
 static int staging_reserve(struct simpler_worker *w, struct lane_slot *slot, uint64_t bytes,

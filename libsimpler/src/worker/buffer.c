@@ -1,169 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of live buffers, and buffer handles (worker-api §5.3, §7, §8). */
+/* Buffers that a Worker makes: device memory, host memory; handles (worker-api §5.3, §7). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "rts/error.h"
-#include "worker/worker.h"
+#include "worker/buffer.h"
 
-#define HASH_FIRST 64u
+/* ---- objects ---- */
 
-/* ---- table, locked ---------------------------------------------------------------- */
-
-static struct simpler_buffer **hash_place(struct worker_buffers *t, uint64_t id)
-{
-	return &t->hash[id & t->mask];
-}
-
-static int table_reserve(struct worker_buffers *t)
-{
-	uint32_t size = t->hash ? 2 * (t->mask + 1) : HASH_FIRST;
-	struct simpler_buffer **old = t->hash, *b;
-	uint32_t i, old_size = old ? t->mask + 1 : 0;
-
-	if (old && t->count <= t->mask)
-		return 0;
-	t->hash = calloc(size, sizeof(*t->hash));
-	if (!t->hash) {
-		t->hash = old;
-		return SIMPLER_ERR_NO_MEMORY;
-	}
-	t->mask = size - 1;
-	for (i = 0; i < old_size; i++)
-		while ((b = old[i])) {
-			struct simpler_buffer **place = hash_place(t, b->desc.identity.buffer_id);
-
-			old[i] = b->next;
-			b->next = *place;
-			*place = b;
-		}
-	free(old);
-	return 0;
-}
-
-/* Makes the buffer usable; the table takes a reference. */
-static int table_add(struct simpler_worker *w, struct simpler_buffer *b)
-{
-	struct simpler_buffer **place;
-	int rc = table_reserve(&w->buffers);
-
-	if (rc)
-		return rc;
-	place = hash_place(&w->buffers, b->desc.identity.buffer_id);
-	b->next = *place;
-	*place = b;
-	w->buffers.count++;
-	list_add_tail(&w->buffers.all, &b->node);
-	b->live = true;
-	b->listed = true;
-	simpler_buffer_get(b);
-	return 0;
-}
-
-/* Operations do not find the buffer any more. */
-static void table_revoke(struct simpler_worker *w, struct simpler_buffer *b)
-{
-	struct simpler_buffer **at = hash_place(&w->buffers, b->desc.identity.buffer_id);
-
-	while (*at != b)
-		at = &(*at)->next;
-	*at = b->next;
-	w->buffers.count--;
-	b->live = false;
-	b->closed = true;
-}
-
-/* Nothing is left to be released; the caller puts the table's reference once it has unlocked. */
-static void table_unlist(struct simpler_buffer *b)
-{
-	list_del(&b->node);
-	b->listed = false;
-}
-
-static struct simpler_buffer *table_lookup(struct simpler_worker *w,
-					   const struct simpler_identity *id)
-{
-	struct simpler_buffer *b;
-
-	if (!w->buffers.hash || memcmp(id->owner, w->owner, sizeof(w->owner)))
-		return NULL;
-	for (b = *hash_place(&w->buffers, id->buffer_id); b; b = b->next)
-		if (b->desc.identity.buffer_id == id->buffer_id)
-			return b->desc.identity.generation == id->generation ? b : NULL;
-	return NULL;
-}
-
-/* Padding is ignored. */
-static bool same_descriptor(const struct simpler_buffer_desc *a,
-			    const struct simpler_buffer_desc *b)
-{
-	return a->nbytes == b->nbytes && a->address_space == b->address_space &&
-	       a->access == b->access && a->backend == b->backend && a->magic == b->magic &&
-	       a->body_len == b->body_len && !memcmp(a->body, b->body, sizeof(a->body));
-}
-
-struct simpler_buffer *buffers_find(struct simpler_worker *w,
-				    const struct simpler_buffer_desc *desc,
-				    struct simpler_error *e)
-{
-	struct simpler_buffer *b = table_lookup(w, &desc->identity);
-
-	if (b && same_descriptor(&b->desc, desc))
-		return b;
-	if (b)
-		err_set(e, SIMPLER_ERR_BUFFER_NOT_LIVE,
-			"the descriptor of buffer %llu differs from the live one's (%llu bytes "
-			"instead of %llu, or another field)",
-			(unsigned long long)desc->identity.buffer_id,
-			(unsigned long long)desc->nbytes, (unsigned long long)b->desc.nbytes);
-	else if (memcmp(desc->identity.owner, w->owner, sizeof(w->owner)))
-		err_set(e, SIMPLER_ERR_BUFFER_FOREIGN,
-			"UNSUPPORTED_ENDPOINT_RELATION: buffer %llu is not a live allocation of "
-			"this Worker, but of another one",
-			(unsigned long long)desc->identity.buffer_id);
-	else
-		err_set(e, SIMPLER_ERR_BUFFER_NOT_LIVE,
-			"buffer %llu is not a live %s allocation of this Worker",
-			(unsigned long long)desc->identity.buffer_id,
-			desc->address_space == SIMPLER_SPACE_DEVICE ? "device" : "host");
-	return NULL;
-}
-
-static bool ranges_overlap(const struct simpler_buffer *a, const struct simpler_buffer *b)
-{
-	return a->address < b->address + b->desc.nbytes && b->address < a->address + a->desc.nbytes;
-}
-
-static struct simpler_buffer *find_overlap(struct simpler_worker *w, const struct simpler_buffer *b,
-					   enum buffer_kind kind)
-{
-	struct simpler_buffer *other;
-
-	list_for_each_entry(other, &w->buffers.all, node)
-		if (other->live && other->kind == kind && other != b && ranges_overlap(other, b))
-			return other;
-	return NULL;
-}
-
-int buffers_check_wrap(struct simpler_worker *w, struct simpler_buffer *b, struct simpler_error *e)
-{
-	if (b->checked_epoch == w->buffers.epoch)
-		return 0;
-	if (find_overlap(w, b, BUFFER_DEVICE))
-		return err_set(e, SIMPLER_ERR_WRAP_OVERLAP,
-			       "wrapped storage of %llu bytes at 0x%llx overlaps an allocation of "
-			       "this Worker", (unsigned long long)b->desc.nbytes,
-			       (unsigned long long)b->address);
-	b->checked_epoch = w->buffers.epoch;
-	return 0;
-}
-
-/* ---- objects ---------------------------------------------------------------------- */
-
-static struct simpler_buffer *buffer_create(struct simpler_worker *w, enum buffer_kind kind)
+struct simpler_buffer *buffer_create(struct simpler_worker *w, enum buffer_kind kind)
 {
 	struct simpler_buffer *b = calloc(1, sizeof(*b));
 
@@ -197,7 +44,7 @@ void simpler_buffer_put(struct simpler_buffer *b)
 	free(b);
 }
 
-static void desc_fill(struct simpler_buffer *b, enum simpler_address_space space,
+void buffer_set_desc(struct simpler_buffer *b, enum simpler_address_space space,
 		      enum simpler_access access, enum simpler_backend backend, uint64_t nbytes)
 {
 	b->desc.magic = SIMPLER_DESC_MAGIC;
@@ -207,30 +54,29 @@ static void desc_fill(struct simpler_buffer *b, enum simpler_address_space space
 	b->desc.nbytes = nbytes;
 }
 
-static void desc_set_address(struct simpler_buffer *b, uint64_t address)
+void buffer_set_address(struct simpler_buffer *b, uint64_t address)
 {
 	memcpy(b->desc.body, &address, sizeof(address));
 	b->desc.body_len = sizeof(address);
 }
 
-/* Locked; only READY Workers mint identities. */
-static void desc_set_identity(struct simpler_worker *w, struct simpler_buffer *b)
+void buffer_set_identity(struct simpler_worker *w, struct simpler_buffer *b)
 {
 	memcpy(b->desc.identity.owner, w->owner, sizeof(w->owner));
 	b->desc.identity.buffer_id = ++w->buffers.next_id;
 	b->desc.identity.generation = 1;
 }
 
-/* ---- device memory ------------------------------------------------------------------ */
+/* ---- device memory ---- */
 
 static int buffer_enter_device(struct simpler_worker *w, struct simpler_buffer *b)
 {
 	int rc;
 
 	pthread_mutex_lock(&w->lock);
-	desc_set_identity(w, b);
+	buffer_set_identity(w, b);
 	w->buffers.epoch++;
-	rc = table_add(w, b);
+	rc = buffers_add(w, b);
 	pthread_mutex_unlock(&w->lock);
 	return rc;
 }
@@ -249,9 +95,9 @@ static int device_malloc(struct simpler_worker *w, uint64_t size, struct simpler
 			(unsigned long long)size, simpler_error_description(rc));
 		goto put;
 	}
-	desc_fill(b, SIMPLER_SPACE_DEVICE, SIMPLER_ACCESS_READWRITE, SIMPLER_BACKEND_DEVICE_MALLOC,
+	buffer_set_desc(b, SIMPLER_SPACE_DEVICE, SIMPLER_ACCESS_READWRITE, SIMPLER_BACKEND_DEVICE_MALLOC,
 		  size);
-	desc_set_address(b, b->address);
+	buffer_set_address(b, b->address);
 	rc = buffer_enter_device(w, b);
 	if (rc) {
 		err_set(e, rc, "no memory for the buffer table");
@@ -321,8 +167,8 @@ static int free_revoke(struct simpler_worker *w, const struct simpler_buffer *ha
 	rc = check_idle(b, e);
 	if (rc)
 		return rc;
-	table_revoke(w, b);
-	table_unlist(b);
+	buffers_revoke(w, b);
+	buffers_unlist(b);
 	*out = b;
 	return 0;
 }
@@ -351,7 +197,7 @@ int simpler_worker_free(struct simpler_worker *w, struct simpler_buffer *handle)
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-/* ---- host memory ---------------------------------------------------------------------- */
+/* ---- host memory ---- */
 
 static int shm_error(int err, const char *name, uint64_t nbytes, struct simpler_error *e)
 {
@@ -399,7 +245,7 @@ static int host_enter(struct simpler_worker *w, struct simpler_buffer *b, struct
 		return err_set(e, rc, "cannot map %llu bytes of host memory for the chip: %s",
 			       (unsigned long long)b->desc.nbytes, simpler_error_description(rc));
 	pthread_mutex_lock(&w->lock);
-	rc = table_add(w, b);
+	rc = buffers_add(w, b);
 	pthread_mutex_unlock(&w->lock);
 	if (rc) {
 		c->ops->host_unmap(c->priv, b->address, b->desc.nbytes);
@@ -413,7 +259,7 @@ static int buffer_create_shm(struct simpler_worker *w, struct simpler_buffer *b,
 {
 	int rc;
 
-	desc_fill(b, SIMPLER_SPACE_HOST, SIMPLER_ACCESS_READWRITE, SIMPLER_BACKEND_POSIX_SHM,
+	buffer_set_desc(b, SIMPLER_SPACE_HOST, SIMPLER_ACCESS_READWRITE, SIMPLER_BACKEND_POSIX_SHM,
 		  nbytes);
 	rc = shm_open_named(b, nbytes, e);
 	if (rc)
@@ -430,8 +276,8 @@ static int buffer_create_host(struct simpler_worker *w, struct simpler_buffer *b
 	if (!data || access > SIMPLER_ACCESS_READWRITE)
 		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "address %p, access %d", data,
 			       (int)access);
-	desc_fill(b, SIMPLER_SPACE_HOST, access, SIMPLER_BACKEND_FORK_SHM, nbytes);
-	desc_set_address(b, (uintptr_t)data);
+	buffer_set_desc(b, SIMPLER_SPACE_HOST, access, SIMPLER_BACKEND_FORK_SHM, nbytes);
+	buffer_set_address(b, (uintptr_t)data);
 	b->data = data;
 	return host_enter(w, b, e);
 }
@@ -450,7 +296,7 @@ static int host_buffer(struct simpler_worker *w, enum buffer_kind kind, void *da
 	if (nbytes && nbytes <= SIZE_MAX / 2)
 		b = buffer_create(w, kind);
 	if (b)
-		desc_set_identity(w, b);
+		buffer_set_identity(w, b);
 	pthread_mutex_unlock(&w->lock);
 	if (!nbytes || nbytes > SIZE_MAX / 2)
 		rc = err_set(&e, SIMPLER_ERR_BUFFER_SIZE, "a buffer cannot have %llu bytes",
@@ -482,7 +328,7 @@ int simpler_worker_wrap_host(struct simpler_worker *w, void *data, uint64_t nbyt
 	return host_buffer(w, BUFFER_HOST, data, nbytes, access, out);
 }
 
-/* ---- release ---------------------------------------------------------------------------- */
+/* ---- release ---- */
 
 /* The two steps of shared memory; the name goes even when the mapping has to stay. */
 static int release_shm(struct simpler_buffer *b, struct simpler_error *e)
@@ -517,7 +363,7 @@ static int buffer_release_locked(struct simpler_worker *w, struct simpler_buffer
 	*put = false;
 	b->closed = true;
 	if (b->live) {
-		table_revoke(w, b);
+		buffers_revoke(w, b);
 		if (host)
 			c->ops->host_unmap(c->priv, b->address, b->desc.nbytes);
 		if (b->kind == BUFFER_DEVICE)
@@ -532,7 +378,7 @@ static int buffer_release_locked(struct simpler_worker *w, struct simpler_buffer
 		return rc;
 	if (b->kind == BUFFER_HOST)
 		b->data = NULL;
-	table_unlist(b);
+	buffers_unlist(b);
 	*put = true;
 	return rc;
 }
@@ -590,139 +436,7 @@ int buffers_release_all(struct simpler_worker *w, struct simpler_error *e)
 	return first;
 }
 
-void buffers_fini(struct worker_buffers *t)
-{
-	free(t->hash);
-	t->hash = NULL;
-}
-
-/* ---- foreign device storage (worker-api §8) ------------------------------------------------ */
-
-int simpler_worker_location(struct simpler_worker *w, struct simpler_location **out)
-{
-	struct simpler_location *l;
-	struct simpler_error e;
-	int rc;
-
-	pthread_mutex_lock(&w->lock);
-	rc = worker_check_ready_locked(w, &e);
-	pthread_mutex_unlock(&w->lock);
-	if (rc)
-		return worker_failed(w, &e);
-	l = calloc(1, sizeof(*l));
-	if (!l) {
-		err_set(&e, SIMPLER_ERR_NO_MEMORY, "no memory for a location");
-		return worker_failed(w, &e);
-	}
-	atomic_init(&l->refs, 1);
-	worker_get(w);
-	l->worker = w;
-	l->pid = getpid();
-	*out = l;
-	return 0;
-}
-
-struct simpler_location *simpler_location_get(struct simpler_location *l)
-{
-	/* relaxed: the caller holds a reference already, which orders everything */
-	atomic_fetch_add_explicit(&l->refs, 1, memory_order_relaxed);
-	return l;
-}
-
-void simpler_location_put(struct simpler_location *l)
-{
-	/* acq_rel: pairs with itself; the last put sees what the others did before theirs */
-	if (!l || atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) != 1)
-		return;
-	worker_put(l->worker);
-	free(l);
-}
-
-static int wrap_check(uint64_t address, uint64_t nbytes, const struct simpler_location *location,
-		      int access, struct simpler_error *error)
-{
-	uint64_t end;
-
-	if (location->pid != getpid())
-		return err_set(error, SIMPLER_ERR_LOCATION_PROCESS,
-			       "the location is of process %d, not of this process",
-			       (int)location->pid);
-	if (!address || !nbytes || __builtin_add_overflow(address, nbytes, &end))
-		return err_set(error, SIMPLER_ERR_WRAP_RANGE,
-			       "%llu bytes at 0x%llx are not a range of addresses",
-			       (unsigned long long)nbytes, (unsigned long long)address);
-	if (access < SIMPLER_ACCESS_READ || access > SIMPLER_ACCESS_READWRITE)
-		return err_set(error, SIMPLER_ERR_INVALID_ARGUMENT, "unknown access %d", access);
-	return 0;
-}
-
-/* Locked. */
-static int wrap_enter(struct simpler_worker *w, struct simpler_buffer *b,
-		      struct simpler_error *error)
-{
-	struct simpler_buffer *other;
-	int rc;
-
-	if (w->state != SIMPLER_WORKER_READY || w->lane.poisoned)
-		return err_set(error, SIMPLER_ERR_LOCATION_DEAD,
-			       "the location does not name a live device context");
-	other = find_overlap(w, b, BUFFER_WRAP);
-	if (other)
-		return err_set(error, SIMPLER_ERR_WRAP_OVERLAP,
-			       "%llu bytes at 0x%llx overlaps wrapped storage of %llu bytes at 0x%llx",
-			       (unsigned long long)b->desc.nbytes, (unsigned long long)b->address,
-			       (unsigned long long)other->desc.nbytes,
-			       (unsigned long long)other->address);
-	desc_set_identity(w, b);
-	rc = table_add(w, b);
-	return rc ? err_set(error, rc, "no memory for the buffer table") : 0;
-}
-
-int simpler_buffer_wrap(uint64_t address, uint64_t nbytes, struct simpler_location *location,
-			enum simpler_access access, struct simpler_buffer **out,
-			struct simpler_error *error)
-{
-	struct simpler_buffer *b;
-	int rc = wrap_check(address, nbytes, location, access, error);
-
-	if (rc)
-		return rc;
-	b = buffer_create(location->worker, BUFFER_WRAP);
-	if (!b)
-		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for a buffer handle");
-	b->address = address;
-	desc_fill(b, SIMPLER_SPACE_DEVICE, access, SIMPLER_BACKEND_DEVICE_MALLOC, nbytes);
-	desc_set_address(b, address);
-	b->checked_epoch = UINT64_MAX;
-	pthread_mutex_lock(&b->worker->lock);
-	rc = wrap_enter(b->worker, b, error);
-	pthread_mutex_unlock(&b->worker->lock);
-	if (rc)
-		simpler_buffer_put(b);
-	else
-		*out = b;
-	return rc;
-}
-
-int simpler_buffer_from_descriptor(const struct simpler_buffer_desc *desc,
-				   struct simpler_buffer **out, struct simpler_error *error)
-{
-	struct simpler_buffer *b;
-	int rc = simpler_buffer_desc_check(desc, error);
-
-	if (rc)
-		return rc;
-	b = buffer_create(NULL, BUFFER_DETACHED);
-	if (!b)
-		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for a buffer handle");
-	b->desc = *desc;
-	if (desc->address_space == SIMPLER_SPACE_DEVICE && desc->body_len == sizeof(b->address))
-		memcpy(&b->address, desc->body, sizeof(b->address));
-	*out = b;
-	return 0;
-}
-
-/* ---- readers ---------------------------------------------------------------------------------- */
+/* ---- readers ---- */
 
 /* Copies of mutable fields are made under the lock of the buffer's Worker, if it has one. */
 static void buffer_lock(const struct simpler_buffer *b)

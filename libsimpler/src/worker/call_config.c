@@ -36,7 +36,7 @@ void simpler_ring_set_all(uint64_t entries[SIMPLER_RINGS], uint64_t value)
 		entries[i] = value;
 }
 
-/* ---- ring rules (chip-runtime §11.2) ---------------------------------------- */
+/* ---- ring rules (chip-runtime §11.2) ---- */
 
 static bool window_valid(uint64_t v)
 {
@@ -94,7 +94,7 @@ int config_runtime_env_check(const struct simpler_runtime_env *env, struct simpl
 	return 0;
 }
 
-/* ---- validation -------------------------------------------------------------- */
+/* ---- validation ---- */
 
 struct field_rule {
 	size_t offset;
@@ -160,7 +160,7 @@ int simpler_call_config_validate(const struct simpler_call_config *c, struct sim
 	return config_runtime_env_check(&c->runtime_env, error);
 }
 
-/* ---- environment (chip-runtime §11.1) ------------------------------------------ */
+/* ---- environment (chip-runtime §11.1) ---- */
 
 /* Up to four comma-separated numbers; returns how many, or -1. */
 static int ring_list_parse(const char *text, uint64_t values[SIMPLER_RINGS])

@@ -35,7 +35,7 @@ void callable_blob_put(struct callable_blob *b)
 		free(b);
 }
 
-/* ---- kernels ------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 static int binary_check(const void *binary, size_t bytes, struct simpler_error *error)
 {
@@ -138,7 +138,7 @@ const void *simpler_core_callable_binary(const struct simpler_core_callable *c, 
 	return core_header(c) + 1;
 }
 
-/* ---- chip callables --------------------------------------------------------------- */
+/* ---- chip callables ---- */
 
 static uint64_t align_up(uint64_t v)
 {
@@ -294,7 +294,7 @@ void simpler_chip_callable_put(struct simpler_chip_callable *c)
 		callable_blob_put(&c->blob);
 }
 
-/* ---- readers ------------------------------------------------------------------------ */
+/* ---- readers ---- */
 
 const void *simpler_chip_callable_bytes(const struct simpler_chip_callable *c, size_t *size)
 {

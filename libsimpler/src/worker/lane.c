@@ -90,7 +90,7 @@ void lane_close(struct simpler_worker *w)
 	w->lane.shared = NULL;
 }
 
-/* ---- retirement, locked --------------------------------------------------------------------- */
+/* ---- retirement, locked ---- */
 
 static int failed_run(const struct simpler_hw_status *s, struct simpler_error *e)
 {
@@ -243,7 +243,7 @@ void lane_lost_locked(struct simpler_worker *w)
 		slot_abandon(w, &lane->slots[lane->oldest]);
 }
 
-/* ---- submission ---------------------------------------------------------------------------------- */
+/* ---- submission ---- */
 
 static bool lane_has_room(const struct worker_lane *lane, const struct bind_request *rq)
 {

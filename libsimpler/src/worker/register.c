@@ -36,7 +36,7 @@ void callables_fini(struct worker_callables *c)
 	c->handle_capacity = 0;
 }
 
-/* ---- handles, locked ------------------------------------------------------------------ */
+/* ---- handles, locked ---- */
 
 static struct callable_handle *handle_lookup(struct worker_callables *c, uint64_t id)
 {
@@ -111,7 +111,7 @@ static void handle_issue(struct worker_callables *c, uint32_t index, struct call
 	memcpy(out->digest, entry->digest, sizeof(out->digest));
 }
 
-/* ---- installation, not locked, under install_lock ----------------------------------------- */
+/* ---- installation, not locked, under install_lock ---- */
 
 /* A device code is a run code; anything else is the chip refusing. */
 static int install_error(const struct simpler_hw_status *status, int code,
@@ -187,7 +187,7 @@ static void uninstall(struct simpler_worker *w, uint32_t slot)
 	rts_stream_run(w->control, &cmd);
 }
 
-/* ---- registration --------------------------------------------------------------------------- */
+/* ---- registration ---- */
 
 static struct callable_entry *entry_by_digest(struct worker_callables *c, const uint8_t *digest)
 {

@@ -5,7 +5,7 @@
 #include "rts/error.h"
 #include "worker/worker.h"
 
-/* ---- objects ------------------------------------------------------------------------------ */
+/* ---- objects ---- */
 
 /*
  * A run on the stack has no references: simpler_worker_run() keeps it until it is
@@ -59,7 +59,7 @@ static bool run_is_done(const struct simpler_run *r)
 	return atomic_load_explicit(&r->done, memory_order_acquire);
 }
 
-/* ---- waiting ------------------------------------------------------------------------------- */
+/* ---- waiting ---- */
 
 /* Locked before and after. Retires the run if it has ended; 0 when it has. */
 static int run_wait_locked(struct simpler_worker *w, struct simpler_run *r,
@@ -146,7 +146,7 @@ void simpler_run_get_stats(struct simpler_run *r, struct simpler_run_stats *stat
 		*stats = (struct simpler_run_stats){ 0 };
 }
 
-/* ---- run and submit -------------------------------------------------------------------------- */
+/* ---- run and submit ---- */
 
 static int options_check(const struct simpler_run_options *o, struct rts_wait *wait,
 			 struct simpler_error *e)

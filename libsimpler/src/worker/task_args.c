@@ -40,7 +40,7 @@ void simpler_task_args_clear(struct simpler_task_args *a)
 	args_changed(a);
 }
 
-/* ---- rules per tag ------------------------------------------------------------- */
+/* ---- rules per tag ---- */
 
 static const struct tag_rule {
 	const char *name;
@@ -83,7 +83,7 @@ static int transfer_resolve(const struct simpler_tensor *t, int transfer,
 		       host ? "HOST" : "DEVICE");
 }
 
-/* ---- building ------------------------------------------------------------------ */
+/* ---- building ---- */
 
 static bool grow(void **array, size_t entry, size_t capacity)
 {
@@ -229,7 +229,7 @@ int simpler_task_args_set_tag(struct simpler_task_args *a, size_t i, int tag)
 	return 0;
 }
 
-/* ---- submit-time rules ----------------------------------------------------------- */
+/* ---- submit-time rules ---- */
 
 static int args_check_grants(const struct simpler_task_args *a, struct simpler_error *error)
 {
@@ -265,7 +265,7 @@ int task_args_check(const struct simpler_task_args *a, struct simpler_error *err
 	int rc;
 
 	/* relaxed: the flag is about fields that nobody changes while the object is shared */
-	if (atomic_load_explicit(&a->checked, memory_order_relaxed))
+	if (!a->tensor_count || atomic_load_explicit(&a->checked, memory_order_relaxed))
 		return 0;
 	rc = args_check_grants(a, error);
 	if (!rc)
@@ -276,7 +276,7 @@ int task_args_check(const struct simpler_task_args *a, struct simpler_error *err
 	return rc;
 }
 
-/* ---- blob (§9.4) ------------------------------------------------------------------ */
+/* ---- blob (§9.4) ---- */
 
 struct blob_header {
 	int32_t tensors;

@@ -152,7 +152,7 @@ int simpler_tensor_init_dense(struct simpler_tensor *t, const struct simpler_buf
 	return simpler_tensor_init(t, buffer, &v, error);
 }
 
-/* ---- overlap ------------------------------------------------------------------ */
+/* ---- overlap ---- */
 
 static bool same_lattice(const struct simpler_tensor *a, const struct simpler_tensor *b)
 {

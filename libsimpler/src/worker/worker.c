@@ -11,7 +11,7 @@
 #define CONTROL_ENTRIES 64u
 #define MIN_WORKSPACE_BUDGET 1024u
 
-/* ---- object ---------------------------------------------------------------------------------- */
+/* ---- object ---- */
 
 static void worker_init_locks(struct simpler_worker *w)
 {
@@ -93,7 +93,7 @@ int simpler_worker_level(const struct simpler_worker *w)
 	return w->level;
 }
 
-/* ---- configuration ------------------------------------------------------------------------------ */
+/* ---- configuration ---- */
 
 static bool any_callable(const struct simpler_worker *w)
 {
@@ -209,7 +209,7 @@ int simpler_worker_set_workspace_budget(struct simpler_worker *w, uint64_t bytes
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-/* ---- init ------------------------------------------------------------------------------------------ */
+/* ---- init ---- */
 
 /* The options alone; a failure leaves the Worker NEW. */
 static int init_check_borrow(struct simpler_worker *w, const struct simpler_init_options *o,
@@ -410,7 +410,7 @@ int simpler_worker_init(struct simpler_worker *w, const struct simpler_init_opti
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-/* ---- teardown ---------------------------------------------------------------------------------------- */
+/* ---- teardown ---- */
 
 /* Destroys a stream; on failure it stays and can be destroyed later. */
 static int teardown_stream(struct simpler_worker *w, struct simpler_stream **field,
@@ -462,7 +462,7 @@ static int worker_teardown(struct simpler_worker *w, struct simpler_error *e)
 	return first;
 }
 
-/* ---- close ---------------------------------------------------------------------------------------------- */
+/* ---- close ---- */
 
 /* INITIALIZING: asks init to stop and waits for it. Locked before and after. */
 static int close_cancel_init(struct simpler_worker *w, struct simpler_error *e)
@@ -601,7 +601,7 @@ int simpler_worker_destroy(struct simpler_worker *w)
 	return 0;
 }
 
-/* ---- introspection ------------------------------------------------------------------------------------------ */
+/* ---- introspection ---- */
 
 uint64_t simpler_worker_committed_memory(struct simpler_worker *w)
 {

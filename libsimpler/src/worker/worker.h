@@ -5,7 +5,7 @@
  *   worker.c	lifecycle: create, configure, init, close
  *   lease.c	admission of operations, error records
  *   register.c	callables: handles, slots, installation
- *   buffer.c	the table of live buffers; buffer handles
+ *   buffer*.c	buffers, and the table of the live ones
  *   copy.c	copies between host and device buffers
  *   bind.c	arguments to launch descriptor and staging plan
  *   lane.c	the pipeline of two runs: admission, submission, retirement
@@ -252,7 +252,7 @@ struct callable_entry *callables_find(struct simpler_worker *w,
 				      const struct simpler_callable_handle *handle,
 				      struct simpler_error *e);
 
-/* ---- buffer.c ---- */
+/* ---- buffer.c, buffer_table.c ---- */
 
 /* The live buffer that @desc describes exactly, or NULL with an error. Locked. */
 struct simpler_buffer *buffers_find(struct simpler_worker *w, const struct simpler_buffer_desc *desc,
