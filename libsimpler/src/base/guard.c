@@ -43,13 +43,13 @@ static inline void guard_set_top(struct guard_thread *t, struct guard_frame *top
 }
 
 #if SANITIZE_THREAD
-/* longjmp() to where we are makes TSan drop the shadow of the frames that were abandoned. */
+/* longjmp() (TSan does not see _longjmp) to where we are makes TSan drop the shadow of the frames that were abandoned. */
 static __attribute__((noinline)) int guard_run(struct guard_frame *frame, void (*fn)(void *arg), void *arg)
 {
 	if (_setjmp(frame->jmp))
 		return 1;
 	if (guard_enter(frame, fn, arg))
-		_longjmp(frame->jmp, 1);
+		longjmp(frame->jmp, 1);
 	return 0;
 }
 #else
