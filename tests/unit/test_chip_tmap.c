@@ -508,6 +508,53 @@ static void stale_buffer_pointer_is_looked_up_again(void **state)
 	assert_int_equal(look(second, TMAP_ANY), 2);
 }
 
+/* The second buffer is retired by the ones made after it; both of those overlap its range. */
+static void stale_buffer_pointer_finds_entries_of_several_buffers(void **state)
+{
+	struct pto_tensor wide = make_2d(BASE, 16, 16);
+	struct tmap_buffer *hint = tmap_buffer(&map, &wide);
+	struct access a, b, c;
+	struct tmap_iter it;
+	struct tmap_entry *e;
+	int n = 0;
+
+	(void)state;
+	insert(&a, make_2d(BASE + 64, 2, 16), TMAP_WRITE);
+	insert(&b, make_2d(BASE + 512, 2, 16), TMAP_READ);
+	insert(&c, make_2d(BASE + 4096, 2, 16), TMAP_READ);
+	for (e = tmap_first(&it, &map, hint, &wide, TMAP_ANY); e; e = tmap_next(&it), n++)
+		((struct access *)e->owner)->seen = true;
+	assert_int_equal(n, 2);
+	assert_true(a.seen && b.seen);
+}
+
+/* Two buffers with many tiles each, then one tensor that spans both. */
+static void indexes_of_joined_buffers_are_joined(void **state)
+{
+	struct pto_tensor low = make_2d(BASE, 32, 32), high = make_2d(BASE + 8192, 32, 32);
+	struct access tiles[2][64];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 64; i++) {
+		insert(&tiles[0][i], tile_of(low, i / 8 * 4, i % 8 * 4, 4, 4), TMAP_WRITE);
+		insert(&tiles[1][i], tile_of(high, i / 8 * 4, i % 8 * 4, 4, 4), TMAP_WRITE);
+	}
+	assert_int_equal(look(make_2d(BASE + 2048, 64, 32), TMAP_ANY), 64);
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(tiles[0][i].seen, i >= 32);
+		assert_int_equal(tiles[1][i].seen, i < 32);
+		tiles[0][i].seen = tiles[1][i].seen = false;
+	}
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(look(tiles[0][i].tensor, TMAP_ANY), 1);
+		assert_int_equal(look(tiles[1][i].tensor, TMAP_ANY), 1);
+		drop(&tiles[0][i]);
+		drop(&tiles[1][i]);
+	}
+	assert_int_equal(tmap_live(&map), 0);
+}
+
 static void many_addresses_in_one_buffer_stay_bounded(void **state)
 {
 	struct access all;
@@ -818,22 +865,105 @@ static void thousands_of_regions_of_one_buffer_are_kept_apart(void **state)
 	check_tiling(make_2d(BASE, 300, 901), 3, 9);
 }
 
-/* Many readers of one region must not burden those who look for writers. */
-static void readers_of_one_region_do_not_grow_the_index(void **state)
+static void check_many_of_one_region(struct pto_tensor region, struct pto_tensor whole)
+{
+	uint32_t n = 20000, i;
+	struct access *many = calloc(n, sizeof(*many)), other;
+
+	assert_non_null(many);
+	insert(&other, rows_of(whole, 60, 61), TMAP_READ);
+	for (i = 0; i < n; i++)
+		insert(&many[i], region, TMAP_READ);
+	assert_int_equal(look(whole, TMAP_WRITE), 0);
+	assert_int_equal(look(whole, TMAP_ANY), n + 1);
+	other.seen = false;
+	for (i = 0; i < n; i++)
+		many[i].seen = false;
+	assert_int_equal(look(rows_of(whole, 59, 61), TMAP_ANY), 1);
+	other.seen = false;
+	for (i = 0; i < n; i += 2)
+		drop(&many[n - 2 - i]);
+	assert_int_equal(look(region, TMAP_ANY), n / 2);
+	for (i = 0; i < n; i++)
+		drop(&many[i]);
+	assert_int_equal(look(region, TMAP_ANY), 0);
+	assert_int_equal(look(whole, TMAP_ANY), 1);
+	drop(&other);
+	free(many);
+}
+
+static void many_readers_of_one_region_are_kept(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 64, 64);
-	struct access *many = calloc(20000, sizeof(*many));
-	int i;
 
 	(void)state;
-	assert_non_null(many);
-	for (i = 0; i < 20000; i++)
-		insert(&many[i], rows_of(t, 3, 9), TMAP_READ);
-	assert_int_equal(look(t, TMAP_WRITE), 0);
-	assert_int_equal(look(t, TMAP_ANY), 20000);
-	for (i = 0; i < 20000; i++)
-		drop(&many[i]);
-	free(many);
+	check_many_of_one_region(rows_of(t, 3, 9), t);
+	check_many_of_one_region(tile_of(t, 3, 9, 4, 4), t);
+	check_many_of_one_region(tile_of(t, 3, 9, 4, 4), slice(t, 1, 9, 2, 1));
+}
+
+/* Few entries are left of many; the index becomes small again. */
+static void entries_left_of_many_are_still_found(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 5000, 16);
+	struct access *rows = calloc(5000, sizeof(*rows));
+	int i, found = 0;
+
+	(void)state;
+	assert_non_null(rows);
+	for (i = 0; i < 5000; i++)
+		insert(&rows[i], rows_of(t, i, i + 1), TMAP_WRITE);
+	for (i = 0; i < 5000; i++)
+		if (i % 500)
+			drop(&rows[i]);
+	for (i = 100; i < 110; i++)
+		insert(&rows[i], rows_of(t, i, i + 1), TMAP_WRITE);
+	assert_int_equal(look(t, TMAP_ANY), 20);
+	for (i = 0; i < 5000; i++)
+		found += rows[i].seen;
+	assert_int_equal(found, 20);
+	free(rows);
+}
+
+/* More different shapes than the index has classes. */
+static void any_number_of_shapes_is_accepted(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 256, 256);
+	struct access *tiles = calloc(8 * 8 * 6, sizeof(*tiles));
+	uint32_t i;
+
+	(void)state;
+	assert_non_null(tiles);
+	for (i = 0; i < 8 * 8 * 6; i++)
+		insert(&tiles[i], tile_of(t, 0, 0, 1 << i % 8, 1 << i / 8 % 8), TMAP_WRITE);
+	assert_int_equal(look(tile_of(t, 0, 0, 1, 1), TMAP_ANY), 8 * 8 * 6);
+	for (i = 0; i < 8 * 8 * 6; i++)
+		tiles[i].seen = false;
+	assert_int_equal(look(tile_of(t, 127, 127, 9, 9), TMAP_ANY), 6);
+	free(tiles);
+}
+
+/* ---- odd descriptors ------------------------------------------------------ */
+
+static void shape_that_contradicts_the_extent_is_taken_as_dense(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 16, 16), odd = slice(t, 1, 1, 8, 2);
+
+	(void)state;
+	odd.strides[0] = 1000;
+	assert_int_equal(relation(slice(t, 1, 0, 8, 2), odd), TMAP_OTHER);
+}
+
+static void views_too_large_to_compare_overlap(void **state)
+{
+	struct pto_tensor t = make(BASE, PTO_INT8, 2, (uint32_t[]){ 2, 2 });
+
+	(void)state;
+	t.shapes[0] = 1u << 30;
+	t.strides[0] = 1u << 29;
+	t.size = 1ull << 60;
+	t = finish(t);
+	assert_int_equal(relation(t, slice(t, 0, 1, 1u << 29, 1)), TMAP_OTHER);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -863,13 +993,19 @@ int main(void)
 		TEST(overlapping_buffers_of_different_addresses_are_found),
 		TEST(buffer_that_spans_others_joins_them),
 		TEST(stale_buffer_pointer_is_looked_up_again),
+		TEST(stale_buffer_pointer_finds_entries_of_several_buffers),
+		TEST(indexes_of_joined_buffers_are_joined),
 		TEST(many_addresses_in_one_buffer_stay_bounded),
 		TEST(random_rows_agree_with_bitmaps),
 		TEST(random_tiles_agree_with_bitmaps),
 		TEST(random_ranges_agree_with_bitmaps),
 		TEST(random_views_agree_with_bitmaps),
 		TEST(thousands_of_regions_of_one_buffer_are_kept_apart),
-		TEST(readers_of_one_region_do_not_grow_the_index),
+		TEST(many_readers_of_one_region_are_kept),
+		TEST(entries_left_of_many_are_still_found),
+		TEST(any_number_of_shapes_is_accepted),
+		TEST(shape_that_contradicts_the_extent_is_taken_as_dense),
+		TEST(views_too_large_to_compare_overlap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

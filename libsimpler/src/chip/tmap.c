@@ -238,40 +238,51 @@ static struct tmap_buffer *create(struct tmap *m, uint64_t addr, uint64_t hi,
 	return b;
 }
 
-/* Prepares @b for @n more entries of a kind. */
+/* Prepares @b for @n more regions of a kind. */
 static int make_room(struct tmap *m, struct tmap_buffer *b, uint32_t side, uint32_t n)
 {
-	if (b->index[side] || b->count[side] + n <= TMAP_INLINE)
+	if (b->index[side] || b->lists[side] + n <= TMAP_INLINE)
 		return 0;
 	return tmap_index_create(m, b, side);
 }
 
+/* Adds an entry for which there is room. */
 static void add_entry(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e)
 {
-	uint32_t side = e->access >> 1, n = b->count[side]++;
+	uint32_t side = e->access >> 1;
 
 	e->buffer = b;
+	b->count[side]++;
 	b->present |= e->access;
-	if (b->index[side]) {
+	if (b->index[side])
 		tmap_index_add(m, b, e);
-	} else {
-		e->slot = n;
-		b->entry[side][n] = e;
-	}
+	else
+		tmap_insert_inline(b, e);
 }
 
+/* Needs an index at @to if @from has one, else room for the lists of @from. */
 static void move_entries(struct tmap *m, struct tmap_buffer *to, struct tmap_buffer *from,
 			 uint32_t side)
 {
+	struct tmap_entry *e, *next;
 	uint32_t i;
 
-	if (from->index[side]) {
+	if (from->index[side])
 		tmap_index_move(m, to, from, side);
-	} else {
-		for (i = 0; i < from->count[side]; i++)
-			add_entry(m, to, from->entry[side][i]);
-		from->count[side] = 0;
+	for (i = 0; i < from->lists[side]; i++) {
+		for (e = from->entry[side][i]; e; e = next) {
+			next = e->next;
+			add_entry(m, to, e);
+		}
 	}
+	from->lists[side] = 0;
+	from->count[side] = 0;
+}
+
+static int make_room_for(struct tmap *m, struct tmap_buffer *to, struct tmap_buffer *from,
+			 uint32_t side)
+{
+	return make_room(m, to, side, from->index[side] ? TMAP_INLINE + 1 : from->lists[side]);
 }
 
 /* Moves everything from one buffer to another and retires the first. */
@@ -280,8 +291,7 @@ static int merge(struct tmap *m, struct tmap_buffer *to, struct tmap_buffer *fro
 	struct tmap_alias *a;
 	uint64_t addr = from->addr;
 
-	if (make_room(m, to, 0, from->count[0]) || make_room(m, to, 1, from->count[1]) ||
-	    objects_reserve(m))
+	if (make_room_for(m, to, from, 0) || make_room_for(m, to, from, 1) || objects_reserve(m))
 		return -ENOMEM;
 	move_entries(m, to, from, 0);
 	move_entries(m, to, from, 1);
@@ -415,6 +425,7 @@ static void forget_entries(struct tmap *m, struct tmap_buffer *b)
 		if (b->index[side])
 			tmap_index_drop(m, b, side);
 		b->count[side] = 0;
+		b->lists[side] = 0;
 	}
 	b->present = 0;
 }

@@ -6,9 +6,10 @@
  * range is [addr, addr + size) of the tensors seen; tensors whose ranges
  * overlap share one buffer object even if their addresses differ, so identity
  * is the byte range (decisions D25).  A buffer keeps reads and writes apart.
- * Up to TMAP_INLINE entries of a kind are a plain array; more of them form an
- * index (tmap_index.c) that is hashed by position, so that the cost of a
- * lookup does not grow with the number of entries elsewhere in the buffer.
+ * Up to TMAP_INLINE regions of a kind are an array of lists: accesses of one
+ * dense region in a row share a list.  More regions form an index
+ * (tmap_index.c) that is hashed by position, so that the cost of a lookup does
+ * not grow with the number of entries elsewhere in the buffer.
  *
  *	b = tmap_buffer(m, t);
  *	for (e = tmap_first(&it, m, b, t, TMAP_WRITE); e; e = tmap_next(&it))
@@ -35,7 +36,7 @@
 #define TMAP_WRITE	2u
 #define TMAP_ANY	(TMAP_READ | TMAP_WRITE)
 
-#define TMAP_INLINE	8	/* entries of a kind without an index */
+#define TMAP_INLINE	8	/* regions of a kind without an index */
 #define TMAP_GEOM_DIMS	(PTO_MAX_DIMS + 1)
 #define TMAP_GRID_DIMS	4
 
@@ -63,11 +64,11 @@ struct tmap_entry {
 	/* private */
 	struct tmap_buffer *buffer;	/* NULL: not in the map */
 	uint64_t lo, hi;		/* bytes from the first to past the last one touched */
-	struct tmap_entry *next;	/* indexed: chain of the hash bucket */
-	struct tmap_entry **link;
-	uint32_t hash;
+	struct tmap_entry *next;	/* of the list */
+	struct tmap_entry **link;	/* where the list points to this entry */
+	uint32_t hash;			/* in an index */
 	uint8_t access;
-	uint8_t slot;			/* place in the array, or class in the index */
+	uint8_t class;			/* in an index */
 	uint8_t version;		/* TMAP_VERSION_FAR: look into the tensor */
 	bool dense;			/* every byte of [lo, hi) is touched */
 };
@@ -86,12 +87,13 @@ struct tmap_buffer {
 	struct tmap_buffer *queued;	/* next in the queue of perhaps unused buffers */
 	uint8_t present;		/* TMAP_* kinds with entries */
 	bool in_queue;
+	uint8_t lists[2];		/* in use of entry[] */
 	uint32_t alias_count;
-	uint32_t priority;		/* in the ordered set */
 	struct tmap_entry *entry[2][TMAP_INLINE];
 	/* place in the set ordered by address (tmap_order.c) */
 	struct tmap_buffer *up, *child[2];
 	struct tmap_buffer *before, *after;
+	uint32_t priority;
 	struct tmap_alias *aliases;	/* further base addresses */
 } __attribute__((aligned(64)));
 
@@ -152,8 +154,9 @@ struct tmap_walk {
 struct tmap_iter {
 	enum tmap_kind kind;		/* of the entry returned last */
 	/* private */
-	uint32_t left;			/* entries of @list not visited yet */
-	struct tmap_entry *const *list;
+	uint32_t left;			/* lists not visited yet */
+	struct tmap_entry *const *lists;
+	struct tmap_entry *next;	/* rest of a list */
 	uint64_t lo, hi;
 	struct tmap_buffer *buffer;
 	const struct pto_tensor *tensor;
@@ -170,7 +173,7 @@ struct tmap_iter {
 /* Out-of-line parts of the functions below. */
 struct tmap_buffer *tmap_buffer_slow(struct tmap *m, const struct pto_tensor *t);
 int tmap_insert_slow(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e);
-void tmap_remove_indexed(struct tmap *m, struct tmap_entry *e);
+void tmap_remove_indexed(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e);
 bool tmap_match_slow(struct tmap_iter *it, const struct tmap_entry *e);
 void tmap_walk_begin(struct tmap_iter *it, uint8_t side);
 struct tmap_entry *tmap_walk_next(struct tmap_iter *it);
@@ -284,8 +287,14 @@ static inline struct tmap_entry *tmap_next(struct tmap_iter *it)
 		struct tmap_entry *e;
 		uint8_t side;
 
-		while (it->left) {
-			e = it->list[--it->left];
+		for (;;) {
+			e = it->next;
+			if (!e) {
+				if (!it->left)
+					break;
+				e = it->lists[--it->left];
+			}
+			it->next = e->next;
 			if (tmap_match(it, e))
 				return e;
 		}
@@ -304,8 +313,8 @@ static inline struct tmap_entry *tmap_next(struct tmap_iter *it)
 		if (tmap_unlikely(it->buffer->index[side])) {
 			tmap_walk_begin(it, side);
 		} else {
-			it->list = it->buffer->entry[side];
-			it->left = it->buffer->count[side];
+			it->lists = it->buffer->entry[side];
+			it->left = it->buffer->lists[side];
 		}
 	}
 }
@@ -331,6 +340,7 @@ static inline struct tmap_entry *tmap_first(struct tmap_iter *it, struct tmap *m
 	if (tmap_unlikely(it->lo >= it->hi))
 		return NULL;
 	it->left = 0;
+	it->next = NULL;
 	it->buffer = b;
 	it->tensor = t;
 	it->todo = mask & b->present;
@@ -350,6 +360,38 @@ static inline void tmap_entry_init(struct tmap_entry *e)
 	e->buffer = NULL;
 }
 
+/* Links @e behind the pointer @link. */
+static inline void tmap_link(struct tmap_entry **link, struct tmap_entry *e)
+{
+	e->next = *link;
+	e->link = link;
+	if (e->next)
+		e->next->link = &e->next;
+	*link = e;
+}
+
+/* Adds to the array of its kind; false if that has no room. */
+static inline bool tmap_insert_inline(struct tmap_buffer *b, struct tmap_entry *e)
+{
+	uint32_t side = e->access >> 1, n = b->lists[side];
+	struct tmap_entry *last;
+
+	if (n) {
+		last = b->entry[side][n - 1];
+		if (last->lo == e->lo && last->hi == e->hi && last->dense & e->dense) {
+			tmap_link(&last->next, e);
+			return true;
+		}
+		if (n == TMAP_INLINE)
+			return false;
+	}
+	e->next = NULL;
+	e->link = &b->entry[side][n];
+	b->entry[side][n] = e;
+	b->lists[side] = n + 1;
+	return true;
+}
+
 /**
  * tmap_insert() - add a live access.
  * @b: result of tmap_buffer() for e->tensor
@@ -363,22 +405,36 @@ static inline int tmap_insert(struct tmap *m, struct tmap_buffer *b, struct tmap
 {
 	const struct pto_tensor *t = e->tensor;
 	uint32_t side = e->access >> 1;
-	uint32_t n = b->count[side];
 
 	e->lo = tmap_lo(t);
 	e->hi = tmap_hi(t);
 	e->dense = t->is_contiguous;
 	e->version = (uint32_t)t->version < TMAP_VERSION_FAR ? t->version : TMAP_VERSION_FAR;
-	if (tmap_unlikely(e->lo < b->lo || e->hi > b->hi || e->lo >= e->hi || n >= TMAP_INLINE ||
-			  b->index[side] || m->live >= m->limit))
+	if (tmap_unlikely(e->lo < b->lo || e->hi > b->hi || e->lo >= e->hi || b->index[side] ||
+			  m->live >= m->limit || !tmap_insert_inline(b, e)))
 		return tmap_insert_slow(m, b, e);
 	e->buffer = b;
-	e->slot = n;
-	b->entry[side][n] = e;
-	b->count[side] = n + 1;
+	b->count[side]++;
 	b->present |= e->access;
 	m->live++;
 	return 0;
+}
+
+/* Takes @e out of a list of the array; the last list takes the place of an empty one. */
+static inline void tmap_remove_inline(struct tmap_buffer *b, struct tmap_entry *e)
+{
+	struct tmap_entry **lists = b->entry[e->access >> 1], **last;
+
+	*e->link = e->next;
+	if (e->next) {
+		e->next->link = e->link;
+	} else if (e->link >= lists && e->link < lists + TMAP_INLINE) {
+		last = &lists[--b->lists[e->access >> 1]];
+		if (last != e->link) {
+			*e->link = *last;
+			(*last)->link = e->link;
+		}
+	}
 }
 
 /** tmap_remove() - take an entry out; does nothing if it is not in the map. */
@@ -386,22 +442,16 @@ static inline void tmap_remove(struct tmap *m, struct tmap_entry *e)
 {
 	struct tmap_buffer *b = e->buffer;
 	uint32_t side = e->access >> 1;
-	struct tmap_entry *last;
 
 	if (!b)
 		return;
-	m->live--;
 	e->buffer = NULL;
-	b->count[side]--;
-	if (tmap_unlikely(b->index[side])) {
-		e->buffer = b;
-		tmap_remove_indexed(m, e);
-	} else {
-		last = b->entry[side][b->count[side]];
-		b->entry[side][e->slot] = last;
-		last->slot = e->slot;
-	}
-	if (b->count[side])
+	m->live--;
+	if (tmap_unlikely(b->index[side]))
+		tmap_remove_indexed(m, b, e);
+	else
+		tmap_remove_inline(b, e);
+	if (--b->count[side])
 		return;
 	b->present &= ~e->access;
 	if (!b->present && !b->in_queue) {

@@ -495,11 +495,7 @@ static void link_entry(struct tmap_index *ix, struct tmap_entry *e)
 
 	*filter_of(ix, e->hash) |= 1ull << bucket_of(e->hash);
 	ix->used += !*head;
-	e->next = *head;
-	e->link = head;
-	*head = e;
-	if (e->next)
-		e->next->link = &e->next;
+	tmap_link(head, e);
 }
 
 /* Clears the filter bit of @hash if no entry in the chain needs it. */
@@ -528,7 +524,7 @@ static void unlink_entry(struct tmap_index *ix, struct tmap_entry *e)
 		e->next->link = e->link;
 	ix->used -= !*head;
 	clear_filter(ix, *head, e->hash);
-	ix->classes[e->slot].count--;
+	ix->classes[e->class].count--;
 	ix->count--;
 }
 
@@ -679,8 +675,8 @@ static void store(struct tmap *m, struct tmap_index *ix, struct tmap_entry *e,
 	struct class *c;
 	uint32_t ndims;
 
-	e->slot = class_of(ix, grid, box);
-	c = &ix->classes[e->slot];
+	e->class = class_of(ix, grid, box);
+	c = &ix->classes[e->class];
 	if (c->grid != grid)	/* CATCH_ALL */
 		box_of_view(&ix->grids[c->grid], g, box);
 	ndims = ix->grids[c->grid].ndims;
@@ -747,6 +743,7 @@ int tmap_index_create(struct tmap *m, struct tmap_buffer *b, uint32_t side)
 		{ 1ll << CATCH_ALL_LOG2 }, { CATCH_ALL_LOG2 }
 	};
 	struct tmap_index *ix = m->free_indexes;
+	struct tmap_entry *e, *next;
 	struct group *groups;
 	uint32_t i;
 
@@ -766,8 +763,13 @@ int tmap_index_create(struct tmap *m, struct tmap_buffer *b, uint32_t side)
 	grid_init(&ix->grids[0], &bytes, b->addr);
 	class_init(&ix->classes[CATCH_ALL], &ix->grids[0], 0, &all);
 	b->index[side] = ix;
-	for (i = 0; i < b->count[side]; i++)
-		tmap_index_add(m, b, b->entry[side][i]);
+	for (i = 0; i < b->lists[side]; i++) {
+		for (e = b->entry[side][i]; e; e = next) {
+			next = e->next;
+			tmap_index_add(m, b, e);
+		}
+	}
+	b->lists[side] = 0;
 	return 0;
 }
 
@@ -785,13 +787,11 @@ void tmap_index_add(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e)
 	store(m, ix, e, &g, grid, &box);
 }
 
-void tmap_remove_indexed(struct tmap *m, struct tmap_entry *e)
+void tmap_remove_indexed(struct tmap *m, struct tmap_buffer *b, struct tmap_entry *e)
 {
-	struct tmap_buffer *b = e->buffer;
 	uint32_t side = e->access >> 1;
 	struct tmap_index *ix = b->index[side];
 
-	e->buffer = NULL;
 	unlink_entry(ix, e);
 	if (ix->count)
 		return;
@@ -985,8 +985,8 @@ struct tmap_entry *tmap_walk_next(struct tmap_iter *it)
 	for (;;) {
 		while ((e = w->next)) {
 			w->next = e->next;
-			if (w->scan ? e->slot < w->class
-				    : e->hash != w->hash || e->slot != w->class)
+			if (w->scan ? e->class < w->class
+				    : e->hash != w->hash || e->class != w->class)
 				continue;
 			if (!tmap_match(it, e))
 				continue;
