@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callable bytes and shared objects as an attacker would send them. Nothing is loaded: what passes the checks
- * would be run, and the dynamic linker is no target of ours.
+ * Callable bytes and shared objects as an attacker would send them. Nothing is
+ * loaded: what passes the checks would be run.
  *
- * The first byte of an input says what the rest is: 0, the bytes as they are; otherwise edits of one of the
- * objects of tests/unit/callable_src (found through SIMPLER_BUILD_DIR), because no fuzzer comes up with an ELF
- * object by itself. Every second base is that object inside a callable.
+ * The first byte of an input says what the rest is: 0, the bytes as they are;
+ * otherwise edits of one of the objects of tests/unit/callable_src (found through
+ * SIMPLER_BUILD_DIR), because no fuzzer comes up with an ELF object by itself.
+ * Every second base is that object inside a callable.
  *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I{uapi,libsimpler/{src,include,device/include},tests/unit} \
- *         tests/fuzz/fuzz_callable.c libsimpler/src/chip/{callable_bytes,elf_{check,symbols,relocs}}.c \
- *         libsimpler/src/base/error.c
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iuapi -Itests/unit \
+ *         -Ilibsimpler/src -Ilibsimpler/include -Ilibsimpler/device/include \
+ *         tests/fuzz/fuzz_callable.c libsimpler/src/base/error.c \
+ *         libsimpler/src/chip/{callable_bytes,elf_check,elf_symbols,elf_relocs}.c
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -27,9 +29,9 @@ static const char *const objects[] = {
 	"kernel_add", "kernel_block", "kernel_bare", "kernel_relr", "kernel_tls", "orch_default",
 };
 
-#define OBJECTS	(sizeof(objects) / sizeof(objects[0]))
+#define OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
-static struct blob bases[2 * OBJECTS];	/* object, callable, object, callable, ... */
+static struct blob bases[2 * OBJECTS]; /* object, callable, object, callable, ... */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -119,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	base = (data[0] - 1u) % (2 * OBJECTS);
-	b = data[0] ? blob_copy(bases[base].bytes, bases[base].size) : blob_copy(data + 1, size - 1);
+	b = data[0] ? blob_copy(bases[base].bytes, bases[base].size)
+		    : blob_copy(data + 1, size - 1);
 	for (at = 1; data[0] && size - at >= sizeof(e); at += sizeof(e)) {
 		memcpy(&e, data + at, sizeof(e));
 		apply(&b, &e);

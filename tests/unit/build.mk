@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# Objects for test_chip_callable and test_chip_elf_check: tests/unit/callable_src/x.{c,cpp} -> $(BUILD)/tests/unit/callable/x.so,
-# without sanitizers, because the tests damage them.
+# Objects for test_chip_callable*, test_chip_elf_check and fuzz_callable: tests/unit/callable_src/x.{c,cpp} ->
+# $(BUILD)/tests/unit/callable/x.so, without sanitizers, because the tests damage them.
 callable_FLAGS := -shared -fPIC -O2 -g $(WARN) -Ilibsimpler/device/include
-callable_kernel_add := -Wl,-soname,add.so -Wl,--build-id=sha1
+callable_kernel_add := -Wl,-soname,add.so -Wl,--build-id=sha1 -Wl,--hash-style=gnu
 callable_kernel_bare := -nostdlib -Wl,-soname,bare.so -Wl,--hash-style=both
 callable_kernel_block := -Wl,--default-symver
 callable_kernel_relr := -Wl,-z,pack-relative-relocs -Wl,--hash-style=both
@@ -22,4 +22,4 @@ $(foreach s,$(wildcard tests/unit/callable_src/*.c),\
 	$(eval $(call callable_so,$s,$(BUILD)/tests/unit/callable/$(call stem,$s).so,$$(CC) -std=gnu11)))
 $(foreach s,$(wildcard tests/unit/callable_src/*.cpp),\
 	$(eval $(call callable_so,$s,$(BUILD)/tests/unit/callable/$(call stem,$s).so,$$(CXX) -std=gnu++20)))
-$(BUILD)/tests/unit/test_chip_callable $(BUILD)/tests/unit/test_chip_elf_check: | $(callable_SOS)
+$(addprefix $(BUILD)/tests/unit/test_chip_,callable callable_bytes elf_check): | $(callable_SOS)

@@ -23,10 +23,12 @@ static inline struct blob object_read(const char *name)
 	FILE *f;
 	long size;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/callable/%s.so", getenv("SIMPLER_BUILD_DIR"), name);
+	snprintf(path, sizeof(path), "%s/tests/unit/callable/%s.so", getenv("SIMPLER_BUILD_DIR"),
+		 name);
 	f = fopen(path, "rb");
 	if (!f || fseek(f, 0, SEEK_END) || (size = ftell(f)) <= 0 || fseek(f, 0, SEEK_SET)) {
-		fprintf(stderr, "%s: not readable; SIMPLER_BUILD_DIR names the build folder\n", path);
+		fprintf(stderr, "%s: not readable; SIMPLER_BUILD_DIR names the build folder\n",
+			path);
 		exit(2);
 	}
 	b.size = (size_t)size;
@@ -60,7 +62,8 @@ static inline unsigned char *blob_storage(const struct blob *b)
 
 static inline struct simpler_hw_core_callable *blob_child(const struct blob *b, int index)
 {
-	return (struct simpler_hw_core_callable *)(blob_storage(b) + blob_head(b)->child_offsets[index]);
+	return (struct simpler_hw_core_callable *)(blob_storage(b) +
+						   blob_head(b)->child_offsets[index]);
 }
 
 /* Appends zeroed storage, at a multiple of 64; returns its offset in the storage. */
@@ -80,11 +83,11 @@ static inline size_t blob_append(struct blob *b, size_t bytes)
 /* An orchestration without kernels and without a signature, under the default names. */
 static inline struct blob callable_new(struct blob orchestration)
 {
-	struct blob b = { calloc(1, sizeof(struct simpler_hw_chip_callable)), sizeof(struct simpler_hw_chip_callable) };
+	const size_t head = sizeof(struct simpler_hw_chip_callable);
+	struct blob b = { calloc(1, head), head };
 
 	if (!b.bytes)
 		abort();
-	b.size = sizeof(struct simpler_hw_chip_callable);
 	blob_append(&b, orchestration.size);
 	memcpy(blob_storage(&b), orchestration.bytes, orchestration.size);
 	blob_head(&b)->binary_size = (uint32_t)orchestration.size;
@@ -108,10 +111,34 @@ static inline void callable_name(struct blob *b, const char *func, const char *c
 	struct simpler_hw_chip_callable *h = blob_head(b);
 
 	h->func_name_len = (uint32_t)snprintf(h->func_name, sizeof(h->func_name), "%s", func);
-	h->config_name_len = (uint32_t)snprintf(h->config_name, sizeof(h->config_name), "%s", config);
+	h->config_name_len =
+		(uint32_t)snprintf(h->config_name, sizeof(h->config_name), "%s", config);
 }
 
-/* The usual sequence of a linear congruential generator, so that every run damages the same places. */
+/* A callable with all fields in use: two kernels, a signature, names. It can be loaded. */
+static inline struct blob callable_full(void)
+{
+	struct blob orchestration = object_read("orch_named"), kernel = object_read("kernel_bare");
+	struct blob b = callable_new(orchestration);
+
+	callable_add(&b, 7, kernel);
+	callable_add(&b, 2, kernel);
+	callable_name(&b, "my_entry", "");
+	memcpy(blob_head(&b)->signature, (int32_t[]){ 1, 2, 0 }, 12);
+	blob_head(&b)->sig_count = 3;
+	memcpy(blob_child(&b, 0)->signature, (int32_t[]){ 0, 1, 2 }, 12);
+	blob_child(&b, 0)->sig_count = 3;
+	free(orchestration.bytes);
+	free(kernel.bytes);
+	return b;
+}
+
+static inline void blob_flip(struct blob *b, size_t bit)
+{
+	b->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+}
+
+/* A linear congruential generator, so that every run damages the same places. */
 static inline uint32_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

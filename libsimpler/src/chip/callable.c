@@ -11,8 +11,8 @@
 #include "chip/callable_bytes.h"
 #include "chip/elf_object.h"
 
-#define DEFAULT_ENTRY	"aicpu_orchestration_entry"
-#define DEFAULT_CONFIG	"aicpu_orchestration_config"
+#define DEFAULT_ENTRY "aicpu_orchestration_entry"
+#define DEFAULT_CONFIG "aicpu_orchestration_config"
 
 _Static_assert(CHIP_MAX_FUNC_ID == SIMPLER_HW_MAX_CHILDREN, "a callable can define every func_id");
 
@@ -20,8 +20,8 @@ _Static_assert(CHIP_MAX_FUNC_ID == SIMPLER_HW_MAX_CHILDREN, "a callable can defi
 struct loaded {
 	struct chip_callable c;
 	struct elf_object orchestration;
-	struct elf_object *kernels;	/* c.kernel_count, in the order of c.kernels */
-	bool guarded;			/* holds a reference of guard_process_init() */
+	struct elf_object *kernels; /* c.kernel_count, in the order of c.kernels */
+	bool guarded; /* holds a reference of guard_process_init() */
 };
 
 /* Puts the text of @from, which is about @what, into @to. */
@@ -45,7 +45,8 @@ static int missing(const struct elf_image *m, const char *name, struct error_rec
 	return -ENOENT;
 }
 
-static int find_function(const struct elf_image *m, const char *name, Elf64_Sym *symbol, struct error_record *err)
+static int find_function(const struct elf_image *m, const char *name, Elf64_Sym *symbol,
+			 struct error_record *err)
 {
 	if (!elf_symbol(m, name, symbol))
 		return missing(m, name, err);
@@ -56,26 +57,32 @@ static int find_function(const struct elf_image *m, const char *name, Elf64_Sym 
 		if (elf_has(m, symbol->st_value, 1, PF_X))
 			return 0;
 	}
-	return error_set(err, -EINVAL, "symbol '%s' (type %u, address 0x%llx) is not a function", name,
-			 ELF64_ST_TYPE(symbol->st_info), (unsigned long long)symbol->st_value);
+	return error_set(err, -EINVAL, "symbol '%s' (type %u, address 0x%llx) is not a function",
+			 name, ELF64_ST_TYPE(symbol->st_info),
+			 (unsigned long long)symbol->st_value);
 }
 
-static int function_address(const struct elf_object *o, const char *name, const Elf64_Sym *symbol, void **out,
-			    struct error_record *err)
+static int function_address(const struct elf_object *o, const char *name, const Elf64_Sym *symbol,
+			    void **out, struct error_record *err)
 {
 	*out = elf_object_address(o, symbol);
-	return *out ? 0 : error_set(err, -ELIBBAD, "the resolver of indirect function '%s' failed", name);
+	return *out ? 0
+		    : error_set(err, -ELIBBAD, "the resolver of indirect function '%s' failed",
+				name);
 }
 
-static int find_ops(const struct elf_image *m, Elf64_Sym *symbol, bool *found, struct error_record *err)
+static int find_ops(const struct elf_image *m, Elf64_Sym *symbol, bool *found,
+		    struct error_record *err)
 {
 	*found = elf_symbol(m, PTO_CORE_OPS_SYMBOL, symbol);
 	if (!*found)
 		return 0;
-	if (symbol->st_value % sizeof(void *) || !elf_has(m, symbol->st_value, sizeof(void *), PF_R | PF_W) ||
+	if (symbol->st_value % sizeof(void *) ||
+	    !elf_has(m, symbol->st_value, sizeof(void *), PF_R | PF_W) ||
 	    symbol->st_value - m->relro.addr < m->relro.bytes)
-		return error_set(err, -EINVAL, "'%s' at 0x%llx is not an aligned, writable variable", PTO_CORE_OPS_SYMBOL,
-				 (unsigned long long)symbol->st_value);
+		return error_set(err, -EINVAL,
+				 "'%s' at 0x%llx is not an aligned, writable variable",
+				 PTO_CORE_OPS_SYMBOL, (unsigned long long)symbol->st_value);
 	return 0;
 }
 
@@ -93,7 +100,8 @@ static void name_kernel(struct chip_kernel *k, const char *soname)
 		snprintf(k->name, sizeof(k->name), "kernel %d", k->func_id);
 }
 
-static void keep_object(const struct elf_object *o, void **handle, uintptr_t *text_lo, uintptr_t *text_hi)
+static void keep_object(const struct elf_object *o, void **handle, uintptr_t *text_lo,
+			uintptr_t *text_hi)
 {
 	*handle = o->handle;
 	*text_lo = o->base + o->image.text.addr;
@@ -134,8 +142,8 @@ static int bind_kernel(struct chip_kernel *k, struct elf_object *o, const struct
 	return elf_object_start(o, err);
 }
 
-static int load_kernel(struct chip_kernel *k, struct elf_object *o, const unsigned char *bytes, size_t size,
-		       const struct pto_core_ops *core_ops, struct error_record *err)
+static int load_kernel(struct chip_kernel *k, struct elf_object *o, const unsigned char *bytes,
+		       size_t size, const struct pto_core_ops *core_ops, struct error_record *err)
 {
 	struct kernel_symbols symbols;
 	int rc = elf_object_prepare(o, bytes, size, err);
@@ -147,8 +155,9 @@ static int load_kernel(struct chip_kernel *k, struct elf_object *o, const unsign
 	return rc ? rc : bind_kernel(k, o, &symbols, core_ops, err);
 }
 
-static int load_kernels(struct loaded *l, const unsigned char *bytes, const struct callable_bytes *b,
-			const struct pto_core_ops *core_ops, struct error_record *err)
+static int load_kernels(struct loaded *l, const unsigned char *bytes,
+			const struct callable_bytes *b, const struct pto_core_ops *core_ops,
+			struct error_record *err)
 {
 	struct error_record local;
 	char what[32];
@@ -160,8 +169,8 @@ static int load_kernels(struct loaded *l, const unsigned char *bytes, const stru
 
 		error_clear(&local);
 		l->c.kernels[i].func_id = child->func_id;
-		rc = load_kernel(&l->c.kernels[i], &l->kernels[i], bytes + child->offset, child->bytes, core_ops,
-				 &local);
+		rc = load_kernel(&l->c.kernels[i], &l->kernels[i], bytes + child->offset,
+				 child->bytes, core_ops, &local);
 		snprintf(what, sizeof(what), "kernel %d", child->func_id);
 	}
 	return rc ? pass_error(err, what, &local) : 0;
@@ -190,7 +199,8 @@ static int read_orchestration(const struct chip_callable *c, const struct elf_im
 {
 	int rc = find_function(m, c->func_name, &s->entry, err);
 
-	s->has_config = strcmp(c->config_name, DEFAULT_CONFIG) || elf_symbol(m, DEFAULT_CONFIG, &s->config);
+	s->has_config =
+		strcmp(c->config_name, DEFAULT_CONFIG) || elf_symbol(m, DEFAULT_CONFIG, &s->config);
 	s->has_bind = elf_symbol(m, PTO_ORCH_BIND_SYMBOL, &s->bind);
 	if (!rc && s->has_config)
 		rc = find_function(m, c->config_name, &s->config, err);
@@ -199,8 +209,8 @@ static int read_orchestration(const struct chip_callable *c, const struct elf_im
 	return rc;
 }
 
-static int bind_orchestration(struct chip_callable *c, struct elf_object *o, const struct orchestration_symbols *s,
-			      struct error_record *err)
+static int bind_orchestration(struct chip_callable *c, struct elf_object *o,
+			      const struct orchestration_symbols *s, struct error_record *err)
 {
 	void *entry, *config = NULL, *bind = NULL;
 	int rc = function_address(o, c->func_name, &s->entry, &entry, err);
@@ -234,8 +244,8 @@ static int load_orchestration_object(struct loaded *l, const unsigned char *byte
 	return rc ? rc : bind_orchestration(&l->c, o, &symbols, err);
 }
 
-static int load_orchestration(struct loaded *l, const unsigned char *bytes, const struct callable_bytes *b,
-			      struct error_record *err)
+static int load_orchestration(struct loaded *l, const unsigned char *bytes,
+			      const struct callable_bytes *b, struct error_record *err)
 {
 	struct error_record local;
 	int rc;
@@ -328,7 +338,7 @@ int chip_callable_load(const void *bytes, size_t size, const struct pto_core_ops
 
 void chip_callable_unload(struct chip_callable *c)
 {
-	struct loaded *l = (struct loaded *)c;	/* its first member */
+	struct loaded *l = (struct loaded *)c; /* its first member */
 	uint32_t i;
 
 	if (!l)

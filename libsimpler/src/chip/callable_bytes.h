@@ -38,6 +38,7 @@ struct callable_bytes {
  * The orchestration's binary starts right after the header. Thread safe.
  * Return: 0, -EINVAL, or -EEXIST when a func_id occurs twice.
  */
-int callable_bytes_read(const void *bytes, size_t size, struct callable_bytes *out, struct error_record *err);
+int callable_bytes_read(const void *bytes, size_t size, struct callable_bytes *out,
+			struct error_record *err);
 
 #endif /* SIMPLER_CHIP_CALLABLE_BYTES_H */

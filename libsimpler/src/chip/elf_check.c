@@ -2,29 +2,28 @@
 #define _GNU_SOURCE
 #include "chip/elf_check_priv.h"
 
-#include <inttypes.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#define HOST_MACHINE	EM_X86_64
+#define HOST_MACHINE EM_X86_64
 #elif defined(__aarch64__)
-#define HOST_MACHINE	EM_AARCH64
+#define HOST_MACHINE EM_AARCH64
 #else
 #error "no ELF machine known for this architecture"
 #endif
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define HOST_DATA	ELFDATA2LSB
+#define HOST_DATA ELFDATA2LSB
 #else
-#define HOST_DATA	ELFDATA2MSB
+#define HOST_DATA ELFDATA2MSB
 #endif
 
 #ifndef PT_GNU_PROPERTY
-#define PT_GNU_PROPERTY	0x6474e553
+#define PT_GNU_PROPERTY 0x6474e553
 #endif
 
-#define MAX_ALIGN	(UINT64_C(1) << 24)
-#define MAX_TLS_ALIGN	4096u
+#define MAX_ALIGN (UINT64_C(1) << 24)
+#define MAX_TLS_ALIGN 4096u
 
 const unsigned char *elf_at(const struct elf_image *image, uint64_t addr, uint64_t bytes)
 {
@@ -49,13 +48,14 @@ bool elf_has(const struct elf_image *image, uint64_t addr, uint64_t bytes, uint3
 	return false;
 }
 
-int elf_check_table(struct elf_check *c, const char *what, uint64_t addr, uint64_t bytes, uint64_t align)
+int elf_check_table(struct elf_check *c, const char *what, uint64_t addr, uint64_t bytes,
+		    uint64_t align)
 {
 	if (!elf_at(c->image, addr, bytes))
-		return elf_bad(c, "%s at 0x%" PRIx64 " with %" PRIu64 " bytes is not within a readable segment",
+		return elf_bad(c, "%s at 0x%lx with %lu bytes is not within a readable segment",
 			       what, addr, bytes);
 	if (addr % align)
-		return elf_bad(c, "%s at 0x%" PRIx64 " is not aligned to %" PRIu64, what, addr, align);
+		return elf_bad(c, "%s at 0x%lx is not aligned to %lu", what, addr, align);
 	c->table[c->table_count++] = (struct elf_range){ addr, bytes };
 	return 0;
 }
@@ -67,14 +67,17 @@ static int check_ident(const struct elf_check *c, const Elf64_Ehdr *h)
 	const unsigned char *id = h->e_ident;
 
 	if (memcmp(id, ELFMAG, SELFMAG))
-		return elf_bad(c, "no ELF object: starts with %02x %02x %02x %02x", id[0], id[1], id[2], id[3]);
+		return elf_bad(c, "no ELF object: starts with %02x %02x %02x %02x", id[0], id[1],
+			       id[2], id[3]);
 	if (id[EI_CLASS] != ELFCLASS64 || id[EI_DATA] != HOST_DATA)
-		return elf_bad(c, "ELF class %u, byte order %u; this machine needs %u, %u", id[EI_CLASS],
-			       id[EI_DATA], ELFCLASS64, HOST_DATA);
+		return elf_bad(c, "ELF class %u, byte order %u; this machine needs %u, %u",
+			       id[EI_CLASS], id[EI_DATA], ELFCLASS64, HOST_DATA);
 	if (id[EI_VERSION] != EV_CURRENT || h->e_version != EV_CURRENT)
-		return elf_bad(c, "ELF version %u/%u is not %u", id[EI_VERSION], h->e_version, EV_CURRENT);
+		return elf_bad(c, "ELF version %u/%u is not %u", id[EI_VERSION], h->e_version,
+			       EV_CURRENT);
 	if (id[EI_OSABI] != ELFOSABI_SYSV && id[EI_OSABI] != ELFOSABI_GNU)
-		return elf_bad(c, "ELF OS ABI %u is neither System V (0) nor GNU (3)", id[EI_OSABI]);
+		return elf_bad(c, "ELF OS ABI %u is neither System V (0) nor GNU (3)",
+			       id[EI_OSABI]);
 	if (h->e_machine != HOST_MACHINE) {
 		elf_bad(c, "ELF machine %u; this machine needs %u", h->e_machine, HOST_MACHINE);
 		error_hint(c->err, "compile it for the host that simulates the chip");
@@ -88,7 +91,7 @@ static int check_ident(const struct elf_check *c, const Elf64_Ehdr *h)
 	return 0;
 }
 
-/* The section table usually stands last, so this finds most truncated files; nothing else uses it. */
+/* The section table usually stands last, so this finds truncated files; nothing else uses it. */
 static int check_sections(const struct elf_check *c, const Elf64_Ehdr *h)
 {
 	uint64_t bytes = (uint64_t)h->e_shnum * sizeof(Elf64_Shdr);
@@ -99,7 +102,8 @@ static int check_sections(const struct elf_check *c, const Elf64_Ehdr *h)
 		return elf_bad(c, "section headers of %u bytes instead of %zu", h->e_shentsize,
 			       sizeof(Elf64_Shdr));
 	if (!elf_fits(h->e_shoff, bytes, c->image->size))
-		return elf_bad(c, "section table at 0x%" PRIx64 " with %u entries is beyond the end at 0x%zx",
+		return elf_bad(c,
+			       "section table at 0x%lx with %u entries is beyond the end at 0x%zx",
 			       h->e_shoff, h->e_shnum, c->image->size);
 	return 0;
 }
@@ -115,13 +119,15 @@ static int check_header(struct elf_check *c, Elf64_Ehdr *h)
 	if (rc)
 		return rc;
 	if (h->e_ehsize != sizeof(*h) || h->e_phentsize != sizeof(Elf64_Phdr))
-		return elf_bad(c, "header sizes %u, %u instead of %zu, %zu", h->e_ehsize, h->e_phentsize,
-			       sizeof(*h), sizeof(Elf64_Phdr));
+		return elf_bad(c, "header sizes %u, %u instead of %zu, %zu", h->e_ehsize,
+			       h->e_phentsize, sizeof(*h), sizeof(Elf64_Phdr));
 	if (!h->e_phnum || h->e_phnum > ELF_MAX_SEGMENTS)
 		return elf_bad(c, "%u program headers, not 1 to %u", h->e_phnum, ELF_MAX_SEGMENTS);
 	c->phdr_bytes = (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
 	if (!elf_fits(h->e_phoff, c->phdr_bytes, c->image->size) || h->e_phoff % 8)
-		return elf_bad(c, "program headers at 0x%" PRIx64 " with %u entries are unaligned or beyond the end at 0x%zx",
+		return elf_bad(c,
+			       "program headers at 0x%lx with %u entries are unaligned or beyond "
+			       "the end at 0x%zx",
 			       h->e_phoff, h->e_phnum, c->image->size);
 	return check_sections(c, h);
 }
@@ -143,42 +149,65 @@ static uint64_t page_up(const struct elf_check *c, uint64_t v)
 	return page_down(c, v + c->page - 1);
 }
 
-/* Sizes are small here (check_load), so that no sum of an address and a size wraps. */
+/*
+ * Linkers write segments to the file in the order of their addresses, so a wrong
+ * offset shows. Sizes are small here (check_load), so that no sum of an address
+ * and a size wraps.
+ */
 static int check_load_place(const struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 {
 	const struct elf_image *m = c->image;
-	const struct elf_range *first = &m->load[0].mem, *last;
+	const struct elf_segment *first = &m->load[0], *last;
 
 	if (!m->load_count)
 		return 0;
-	last = &m->load[m->load_count - 1].mem;
-	if (page_down(c, p->p_vaddr) < page_up(c, last->addr + last->bytes))
-		return elf_bad(c, "segment %u at 0x%" PRIx64 " overlaps or precedes the one that ends at 0x%" PRIx64,
-			       i, p->p_vaddr, last->addr + last->bytes);
-	if (p->p_vaddr + p->p_memsz - first->addr > ELF_MAX_SPAN)
-		return elf_bad(c, "segment %u ends 0x%" PRIx64 " bytes after the first one's start, more than 0x%" PRIx64,
-			       i, p->p_vaddr + p->p_memsz - first->addr, ELF_MAX_SPAN);
+	last = &m->load[m->load_count - 1];
+	if (page_down(c, p->p_vaddr) < page_up(c, last->mem.addr + last->mem.bytes))
+		return elf_bad(
+			c, "segment %u at 0x%lx overlaps or precedes the one that ends at 0x%lx", i,
+			p->p_vaddr, last->mem.addr + last->mem.bytes);
+	if (p->p_filesz && last->file_bytes && p->p_offset < last->offset + last->file_bytes)
+		return elf_bad(
+			c,
+			"segment %u: file offset 0x%lx is before 0x%lx, the end of the one before",
+			i, p->p_offset, last->offset + last->file_bytes);
+	if (p->p_vaddr + p->p_memsz - first->mem.addr > ELF_MAX_SPAN)
+		return elf_bad(
+			c,
+			"segment %u ends 0x%lx bytes after the first one's start, more than 0x%lx",
+			i, p->p_vaddr + p->p_memsz - first->mem.addr, ELF_MAX_SPAN);
 	return 0;
 }
 
 static int check_load(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 {
 	if (!power_of_two(p->p_align) || p->p_align < c->page || p->p_align > MAX_ALIGN)
-		return elf_bad(c, "segment %u: alignment 0x%" PRIx64 " is not a power of two from 0x%" PRIx64 " to 0x%" PRIx64,
-			       i, p->p_align, c->page, MAX_ALIGN);
+		return elf_bad(
+			c, "segment %u: alignment 0x%lx is not a power of two from 0x%lx to 0x%lx",
+			i, p->p_align, c->page, MAX_ALIGN);
 	if ((p->p_vaddr ^ p->p_offset) & (p->p_align - 1))
-		return elf_bad(c, "segment %u: address 0x%" PRIx64 " and file offset 0x%" PRIx64 " differ modulo 0x%" PRIx64,
-			       i, p->p_vaddr, p->p_offset, p->p_align);
+		return elf_bad(
+			c, "segment %u: address 0x%lx and file offset 0x%lx differ modulo 0x%lx", i,
+			p->p_vaddr, p->p_offset, p->p_align);
 	if (!elf_fits(p->p_offset, p->p_filesz, c->image->size))
-		return elf_bad(c, "segment %u: 0x%" PRIx64 " bytes at file offset 0x%" PRIx64 " are beyond the end at 0x%zx",
-			       i, p->p_filesz, p->p_offset, c->image->size);
+		return elf_bad(
+			c,
+			"segment %u: 0x%lx bytes at file offset 0x%lx are beyond the end at 0x%zx",
+			i, p->p_filesz, p->p_offset, c->image->size);
 	if (!p->p_memsz || p->p_memsz < p->p_filesz || p->p_memsz > ELF_MAX_SPAN)
-		return elf_bad(c, "segment %u: size 0x%" PRIx64 " is not from 0x%" PRIx64 " (file) to 0x%" PRIx64,
-			       i, p->p_memsz, p->p_filesz ? p->p_filesz : 1, ELF_MAX_SPAN);
+		return elf_bad(c, "segment %u: size 0x%lx is not from 0x%lx (file) to 0x%lx", i,
+			       p->p_memsz, p->p_filesz ? p->p_filesz : 1, ELF_MAX_SPAN);
+	if (p->p_memsz != p->p_filesz && !(p->p_flags & PF_W))
+		return elf_bad(
+			c,
+			"segment %u: 0x%lx of 0x%lx bytes have no content, but it is not writable",
+			i, p->p_memsz - p->p_filesz, p->p_memsz);
 	if (p->p_vaddr > UINT64_MAX / 2)
-		return elf_bad(c, "segment %u: address 0x%" PRIx64 " is out of range", i, p->p_vaddr);
+		return elf_bad(c, "segment %u: address 0x%lx is out of range", i, p->p_vaddr);
 	if (!(p->p_flags & (PF_R | PF_X)) || (p->p_flags & ~(uint32_t)(PF_R | PF_W | PF_X)))
-		return elf_bad(c, "segment %u: flags 0x%x make it neither readable nor executable, or are unknown",
+		return elf_bad(c,
+			       "segment %u: flags 0x%x make it neither readable nor executable, or "
+			       "are unknown",
 			       i, p->p_flags);
 	return check_load_place(c, i, p);
 }
@@ -212,9 +241,11 @@ static int add_load(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 
 /* ---- notes ------------------------------------------------------------------ */
 
-static void keep_build_id(struct elf_image *m, const Elf64_Nhdr *n, const unsigned char *content, uint64_t pad)
+static void keep_build_id(struct elf_image *m, const Elf64_Nhdr *n, const unsigned char *content,
+			  uint64_t pad)
 {
-	if (n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4 || memcmp(content, "GNU", 4) || m->build_id)
+	if (n->n_type != NT_GNU_BUILD_ID || n->n_namesz != 4 || memcmp(content, "GNU", 4) ||
+	    m->build_id)
 		return;
 	m->build_id = content + pad;
 	m->build_id_bytes = n->n_descsz;
@@ -228,17 +259,22 @@ static int check_notes(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 	Elf64_Nhdr n;
 
 	if (!bytes || p->p_memsz != p->p_filesz || p->p_vaddr % align)
-		return elf_bad(c, "segment %u: notes at 0x%" PRIx64 " with 0x%" PRIx64 " bytes are unaligned or outside the loaded segments",
+		return elf_bad(c,
+			       "segment %u: notes at 0x%lx with 0x%lx bytes are unaligned or "
+			       "outside the loaded segments",
 			       i, p->p_vaddr, p->p_memsz);
 	for (at = 0; at < p->p_filesz; at += size) {
 		if (p->p_filesz - at < sizeof(n))
-			return elf_bad(c, "segment %u: note at 0x%" PRIx64 " is cut off", i, p->p_vaddr + at);
+			return elf_bad(c, "segment %u: note at 0x%lx is cut off", i,
+				       p->p_vaddr + at);
 		memcpy(&n, bytes + at, sizeof(n));
 		name = (sizeof(n) + (uint64_t)n.n_namesz + align - 1) & ~(align - 1);
 		size = (name + n.n_descsz + align - 1) & ~(align - 1);
 		if (name + n.n_descsz > p->p_filesz - at)
-			return elf_bad(c, "segment %u: note at 0x%" PRIx64 " has %u + %u bytes, beyond its segment",
-				       i, p->p_vaddr + at, n.n_namesz, n.n_descsz);
+			return elf_bad(
+				c,
+				"segment %u: note at 0x%lx has %u + %u bytes, beyond its segment",
+				i, p->p_vaddr + at, n.n_namesz, n.n_descsz);
 		if (p->p_type == PT_NOTE)
 			keep_build_id(c->image, &n, bytes + at + sizeof(n), name - sizeof(n));
 	}
@@ -250,20 +286,26 @@ static int check_notes(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 static int check_own_headers(struct elf_check *c, const Elf64_Ehdr *h, const Elf64_Phdr *p)
 {
 	if (elf_at(c->image, p->p_vaddr, c->phdr_bytes) != c->image->bytes + h->e_phoff)
-		return elf_bad(c, "PT_PHDR at 0x%" PRIx64 " is not where the program headers are", p->p_vaddr);
+		return elf_bad(c, "PT_PHDR at 0x%lx is not where the program headers are",
+			       p->p_vaddr);
 	return elf_check_table(c, "program headers", p->p_vaddr, c->phdr_bytes, 8);
 }
 
 static int check_tls(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 {
 	if (p->p_memsz > ELF_MAX_TLS || p->p_filesz > p->p_memsz)
-		return elf_bad(c, "segment %u: thread-local storage of 0x%" PRIx64 " bytes (0x%" PRIx64 " in the file) exceeds 0x%" PRIx64,
+		return elf_bad(c,
+			       "segment %u: thread-local storage of 0x%lx bytes (0x%lx in the "
+			       "file) exceeds 0x%lx",
 			       i, p->p_memsz, p->p_filesz, ELF_MAX_TLS);
 	if (!power_of_two(p->p_align) || p->p_align > MAX_TLS_ALIGN)
-		return elf_bad(c, "segment %u: thread-local alignment 0x%" PRIx64 " is not a power of two up to %u",
-			       i, p->p_align, MAX_TLS_ALIGN);
+		return elf_bad(
+			c,
+			"segment %u: thread-local alignment 0x%lx is not a power of two up to %u",
+			i, p->p_align, MAX_TLS_ALIGN);
 	if (p->p_filesz && !elf_at(c->image, p->p_vaddr, p->p_filesz))
-		return elf_bad(c, "segment %u: thread-local image at 0x%" PRIx64 " is not in the file", i, p->p_vaddr);
+		return elf_bad(c, "segment %u: thread-local image at 0x%lx is not in the file", i,
+			       p->p_vaddr);
 	c->tls_bytes = p->p_memsz;
 	return 0;
 }
@@ -274,7 +316,8 @@ static int check_relro(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 	const struct elf_segment *s = c->image->load, *end = s + c->image->load_count;
 
 	for (; s < end; s++) {
-		uint64_t lo = page_down(c, s->mem.addr), hi = page_up(c, s->mem.addr + s->mem.bytes);
+		uint64_t lo = page_down(c, s->mem.addr),
+			 hi = page_up(c, s->mem.addr + s->mem.bytes);
 		const struct elf_range pages = { lo, hi - lo };
 
 		if ((s->flags & PF_W) && elf_in(p->p_vaddr, p->p_memsz, &pages)) {
@@ -282,7 +325,9 @@ static int check_relro(struct elf_check *c, unsigned int i, const Elf64_Phdr *p)
 			return 0;
 		}
 	}
-	return elf_bad(c, "segment %u: read-only-after-relocation range 0x%" PRIx64 " with 0x%" PRIx64 " bytes is not in a writable segment",
+	return elf_bad(c,
+		       "segment %u: read-only-after-relocation range 0x%lx with 0x%lx bytes is not "
+		       "in a writable segment",
 		       i, p->p_vaddr, p->p_memsz);
 }
 
@@ -298,7 +343,9 @@ static int check_dynamic_place(struct elf_check *c, unsigned int i, const Elf64_
 
 	if (!bytes || p->p_vaddr % 8 ||
 	    ((p->p_flags & PF_W) && !elf_has(c->image, p->p_vaddr, p->p_filesz, PF_R | PF_W)))
-		return elf_bad(c, "segment %u: dynamic section at 0x%" PRIx64 " with 0x%" PRIx64 " bytes is unaligned or not in a suitable segment",
+		return elf_bad(c,
+			       "segment %u: dynamic section at 0x%lx with 0x%lx bytes is unaligned "
+			       "or not in a suitable segment",
 			       i, p->p_vaddr, p->p_filesz);
 	for (at = 0; elf_fits(at, sizeof(d), p->p_filesz); at += sizeof(d)) {
 		memcpy(&d, bytes + at, sizeof(d));
@@ -307,7 +354,7 @@ static int check_dynamic_place(struct elf_check *c, unsigned int i, const Elf64_
 		c->image->dynamic = (struct elf_range){ p->p_vaddr, at };
 		return elf_check_table(c, "dynamic section", p->p_vaddr, at + sizeof(d), 8);
 	}
-	return elf_bad(c, "dynamic section at 0x%" PRIx64 " has no end mark in 0x%" PRIx64 " bytes", p->p_vaddr,
+	return elf_bad(c, "dynamic section at 0x%lx has no end mark in 0x%lx bytes", p->p_vaddr,
 		       p->p_filesz);
 }
 
@@ -321,7 +368,8 @@ static int check_stack(struct elf_check *c, const Elf64_Phdr *p)
 	return -EINVAL;
 }
 
-static int check_segment(struct elf_check *c, const Elf64_Ehdr *h, unsigned int i, const Elf64_Phdr *p)
+static int check_segment(struct elf_check *c, const Elf64_Ehdr *h, unsigned int i,
+			 const Elf64_Phdr *p)
 {
 	switch (p->p_type) {
 	case PT_DYNAMIC:
@@ -337,12 +385,11 @@ static int check_segment(struct elf_check *c, const Elf64_Ehdr *h, unsigned int 
 		return check_notes(c, i, p);
 	case PT_GNU_EH_FRAME:
 		if (!elf_at(c->image, p->p_vaddr, p->p_filesz))
-			return elf_bad(c, "segment %u: unwind table at 0x%" PRIx64 " is not in the file", i, p->p_vaddr);
+			return elf_bad(c, "segment %u: unwind table at 0x%lx is not in the file", i,
+				       p->p_vaddr);
 		return 0;
-	case PT_INTERP:
-		return elf_bad(c, "segment %u: is a program (it names an interpreter), not a shared object", i);
 	default:
-		return 0;	/* ignored by the dynamic linker, too */
+		return 0; /* ignored by the dynamic linker, too */
 	}
 }
 
@@ -406,27 +453,46 @@ static int check_segments(struct elf_check *c, const Elf64_Ehdr *h)
 /* ---- dynamic section ------------------------------------------------------------ */
 
 #ifndef DT_RELR
-#define DT_RELRSZ	35
-#define DT_RELR		36
-#define DT_RELRENT	37
+#define DT_RELRSZ 35
+#define DT_RELR 36
+#define DT_RELRENT 37
 #endif
 
 static const int64_t dyn_tags[ELF_DYN_COUNT] = {
-	[ELF_DYN_HASH] = DT_HASH, [ELF_DYN_GNU_HASH] = DT_GNU_HASH,
-	[ELF_DYN_STRTAB] = DT_STRTAB, [ELF_DYN_STRSZ] = DT_STRSZ,
-	[ELF_DYN_SYMTAB] = DT_SYMTAB, [ELF_DYN_SYMENT] = DT_SYMENT,
-	[ELF_DYN_RELA] = DT_RELA, [ELF_DYN_RELASZ] = DT_RELASZ, [ELF_DYN_RELAENT] = DT_RELAENT,
+	[ELF_DYN_HASH] = DT_HASH,
+	[ELF_DYN_GNU_HASH] = DT_GNU_HASH,
+	[ELF_DYN_STRTAB] = DT_STRTAB,
+	[ELF_DYN_STRSZ] = DT_STRSZ,
+	[ELF_DYN_SYMTAB] = DT_SYMTAB,
+	[ELF_DYN_SYMENT] = DT_SYMENT,
+	[ELF_DYN_RELA] = DT_RELA,
+	[ELF_DYN_RELASZ] = DT_RELASZ,
+	[ELF_DYN_RELAENT] = DT_RELAENT,
 	[ELF_DYN_RELACOUNT] = DT_RELACOUNT,
-	[ELF_DYN_JMPREL] = DT_JMPREL, [ELF_DYN_PLTRELSZ] = DT_PLTRELSZ, [ELF_DYN_PLTREL] = DT_PLTREL,
+	[ELF_DYN_JMPREL] = DT_JMPREL,
+	[ELF_DYN_PLTRELSZ] = DT_PLTRELSZ,
+	[ELF_DYN_PLTREL] = DT_PLTREL,
 	[ELF_DYN_PLTGOT] = DT_PLTGOT,
-	[ELF_DYN_REL] = DT_REL, [ELF_DYN_RELSZ] = DT_RELSZ, [ELF_DYN_RELENT] = DT_RELENT,
-	[ELF_DYN_RELR] = DT_RELR, [ELF_DYN_RELRSZ] = DT_RELRSZ, [ELF_DYN_RELRENT] = DT_RELRENT,
-	[ELF_DYN_INIT] = DT_INIT, [ELF_DYN_FINI] = DT_FINI,
-	[ELF_DYN_INIT_ARRAY] = DT_INIT_ARRAY, [ELF_DYN_INIT_ARRAYSZ] = DT_INIT_ARRAYSZ,
-	[ELF_DYN_FINI_ARRAY] = DT_FINI_ARRAY, [ELF_DYN_FINI_ARRAYSZ] = DT_FINI_ARRAYSZ,
-	[ELF_DYN_VERSYM] = DT_VERSYM, [ELF_DYN_VERNEED] = DT_VERNEED, [ELF_DYN_VERDEF] = DT_VERDEF,
-	[ELF_DYN_SONAME] = DT_SONAME, [ELF_DYN_TEXTREL] = DT_TEXTREL, [ELF_DYN_FLAGS] = DT_FLAGS,
-	[ELF_DYN_TLSDESC_PLT] = DT_TLSDESC_PLT, [ELF_DYN_TLSDESC_GOT] = DT_TLSDESC_GOT,
+	[ELF_DYN_REL] = DT_REL,
+	[ELF_DYN_RELSZ] = DT_RELSZ,
+	[ELF_DYN_RELENT] = DT_RELENT,
+	[ELF_DYN_RELR] = DT_RELR,
+	[ELF_DYN_RELRSZ] = DT_RELRSZ,
+	[ELF_DYN_RELRENT] = DT_RELRENT,
+	[ELF_DYN_INIT] = DT_INIT,
+	[ELF_DYN_FINI] = DT_FINI,
+	[ELF_DYN_INIT_ARRAY] = DT_INIT_ARRAY,
+	[ELF_DYN_INIT_ARRAYSZ] = DT_INIT_ARRAYSZ,
+	[ELF_DYN_FINI_ARRAY] = DT_FINI_ARRAY,
+	[ELF_DYN_FINI_ARRAYSZ] = DT_FINI_ARRAYSZ,
+	[ELF_DYN_VERSYM] = DT_VERSYM,
+	[ELF_DYN_VERNEED] = DT_VERNEED,
+	[ELF_DYN_VERDEF] = DT_VERDEF,
+	[ELF_DYN_SONAME] = DT_SONAME,
+	[ELF_DYN_TEXTREL] = DT_TEXTREL,
+	[ELF_DYN_FLAGS] = DT_FLAGS,
+	[ELF_DYN_TLSDESC_PLT] = DT_TLSDESC_PLT,
+	[ELF_DYN_TLSDESC_GOT] = DT_TLSDESC_GOT,
 };
 
 /* What must come together: the dynamic linker reads the second wherever it finds the first. */
@@ -483,11 +549,13 @@ static int check_dynamic_values(const struct elf_check *c)
 		if (c->present[dyn_pairs[k].has] && !c->present[dyn_pairs[k].needs])
 			return elf_bad(c, "%s", dyn_pairs[k].text);
 	for (k = 0; k < sizeof(dyn_fixed) / sizeof(dyn_fixed[0]); k++)
-		if (c->present[dyn_fixed[k].tag] && c->value[dyn_fixed[k].tag] != dyn_fixed[k].value)
-			return elf_bad(c, "%s is %" PRIu64 " instead of %" PRIu64, dyn_fixed[k].name,
+		if (c->present[dyn_fixed[k].tag] &&
+		    c->value[dyn_fixed[k].tag] != dyn_fixed[k].value)
+			return elf_bad(c, "%s is %lu instead of %lu", dyn_fixed[k].name,
 				       c->value[dyn_fixed[k].tag], dyn_fixed[k].value);
 	if (c->present[ELF_DYN_REL] || c->present[ELF_DYN_RELSZ] || c->present[ELF_DYN_RELENT])
-		return elf_bad(c, "relocations without addends (DT_REL) do not exist on this machine");
+		return elf_bad(c,
+			       "relocations without addends (DT_REL) do not exist on this machine");
 	if (!c->present[ELF_DYN_STRTAB] || !c->present[ELF_DYN_SYMTAB])
 		return elf_bad(c, "no string or symbol table (DT_STRTAB, DT_SYMTAB)");
 	return 0;
@@ -496,7 +564,7 @@ static int check_dynamic_values(const struct elf_check *c)
 static int check_address(const struct elf_check *c, enum elf_dyn tag, const char *name)
 {
 	if (c->present[tag] && !elf_has(c->image, c->value[tag], 8, PF_R))
-		return elf_bad(c, "%s 0x%" PRIx64 " is not within a segment", name, c->value[tag]);
+		return elf_bad(c, "%s 0x%lx is not within a segment", name, c->value[tag]);
 	return 0;
 }
 
@@ -516,7 +584,7 @@ static int read_function(struct elf_check *c, enum elf_dyn tag, const char *name
 	if (!c->present[tag])
 		return 0;
 	if (!elf_has(c->image, c->value[tag], 1, PF_X))
-		return elf_bad(c, "%s 0x%" PRIx64 " is not in an executable segment", name, c->value[tag]);
+		return elf_bad(c, "%s 0x%lx is not in an executable segment", name, c->value[tag]);
 	*out = c->value[tag];
 	return 0;
 }
@@ -529,11 +597,11 @@ static int read_array(struct elf_check *c, enum elf_dyn at, enum elf_dyn size, c
 	if (!c->present[at] || !r.bytes)
 		return 0;
 	if (r.bytes % 8 || r.bytes / 8 > ELF_MAX_CONSTRUCTORS / 2)
-		return elf_bad(c, "%s of %" PRIu64 " bytes is not 1 to %u addresses", name, r.bytes,
+		return elf_bad(c, "%s of %lu bytes is not 1 to %u addresses", name, r.bytes,
 			       ELF_MAX_CONSTRUCTORS / 2);
 	if (r.addr % 8 || !elf_at(c->image, r.addr, r.bytes))
-		return elf_bad(c, "%s at 0x%" PRIx64 " with %" PRIu64 " bytes is unaligned or not in the file", name,
-			       r.addr, r.bytes);
+		return elf_bad(c, "%s at 0x%lx with %lu bytes is unaligned or not in the file",
+			       name, r.addr, r.bytes);
 	*out = r;
 	return 0;
 }
@@ -546,11 +614,13 @@ static int read_constructors(struct elf_check *c)
 	if (!rc)
 		rc = read_function(c, ELF_DYN_FINI, "DT_FINI", &m->fini);
 	if (!rc)
-		rc = read_array(c, ELF_DYN_INIT_ARRAY, ELF_DYN_INIT_ARRAYSZ, "DT_INIT_ARRAY", &m->init_array);
+		rc = read_array(c, ELF_DYN_INIT_ARRAY, ELF_DYN_INIT_ARRAYSZ, "DT_INIT_ARRAY",
+				&m->init_array);
 	if (!rc)
-		rc = read_array(c, ELF_DYN_FINI_ARRAY, ELF_DYN_FINI_ARRAYSZ, "DT_FINI_ARRAY", &m->fini_array);
+		rc = read_array(c, ELF_DYN_FINI_ARRAY, ELF_DYN_FINI_ARRAYSZ, "DT_FINI_ARRAY",
+				&m->fini_array);
 	if (!rc && elf_overlap(m->init_array.addr, m->init_array.bytes, &m->fini_array))
-		rc = elf_bad(c, "DT_INIT_ARRAY at 0x%" PRIx64 " and DT_FINI_ARRAY at 0x%" PRIx64 " overlap",
+		rc = elf_bad(c, "DT_INIT_ARRAY at 0x%lx and DT_FINI_ARRAY at 0x%lx overlap",
 			     m->init_array.addr, m->fini_array.addr);
 	return rc;
 }
@@ -582,13 +652,14 @@ static int check_dynamic(struct elf_check *c)
 
 int elf_check(const void *bytes, size_t size, struct elf_image *image, struct error_record *err)
 {
-	struct elf_check c = { .image = image, .err = err, .page = (uint64_t)sysconf(_SC_PAGESIZE) };
+	struct elf_check c = { .image = image, .err = err };
 	Elf64_Ehdr header;
 	int rc;
 
 	memset(image, 0, sizeof(*image));
 	image->bytes = bytes;
 	image->size = size;
+	c.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	rc = check_header(&c, &header);
 	if (!rc)
 		rc = check_segments(&c, &header);

@@ -29,7 +29,7 @@
 #define ELF_MAX_SEGMENTS	64u
 #define ELF_MAX_SPAN		(UINT64_C(1) << 30)	/* bytes of address space */
 #define ELF_MAX_TLS		(UINT64_C(1) << 24)
-#define ELF_MAX_CONSTRUCTORS	1024u	/* constructors and destructors together */
+#define ELF_MAX_CONSTRUCTORS	4096u	/* constructors and destructors together */
 
 /* A range of addresses, relative to where the object is loaded. */
 struct elf_range {
@@ -83,13 +83,13 @@ int elf_check(const void *bytes, size_t size, struct elf_image *image, struct er
  */
 const unsigned char *elf_at(const struct elf_image *image, uint64_t addr, uint64_t bytes);
 
-/** elf_has - is the range within one segment that has all of @flags (PF_*); memory beyond the file counts */
+/** elf_has - is the range within one segment that has all of @flags (PF_*); the zeroed rest counts */
 bool elf_has(const struct elf_image *image, uint64_t addr, uint64_t bytes, uint32_t flags);
 
 /** elf_symbol - find an exported definition; @symbol is a copy */
 bool elf_symbol(const struct elf_image *image, const char *name, Elf64_Sym *symbol);
 
-/** elf_function_names - the first exported functions as "a, b, c, ..." for messages; "none" when there are none */
+/** elf_function_names - the first exported functions as "a, b, c, ...", or "none", for messages */
 void elf_function_names(const struct elf_image *image, char *text, size_t size);
 
 #endif /* SIMPLER_CHIP_ELF_CHECK_H */

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,18 +22,19 @@
 #include "base/log.h"
 
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL	0x0008u
+#define MFD_NOEXEC_SEAL 0x0008u
 #endif
 
-#define DYN_IGNORED	(DT_LOOS + 0x5350)	/* a tag that means nothing to the dynamic linker */
-#define PATH_BYTES	256
+#define DYN_IGNORED (DT_LOOS + 0x5350) /* a tag that means nothing to the dynamic linker */
+#define PATH_BYTES 256
 
 extern char **environ;
 
 /* The dynamic linker crashed in this process and may hold its lock for ever. */
 static atomic_bool linker_lost;
 
-int elf_object_prepare(struct elf_object *object, const void *bytes, size_t size, struct error_record *err)
+int elf_object_prepare(struct elf_object *object, const void *bytes, size_t size,
+		       struct error_record *err)
 {
 	memset(object, 0, sizeof(*object));
 	object->copy = malloc(size ? size : 1);
@@ -116,7 +116,7 @@ static int write_all(int fd, const unsigned char *bytes, size_t size)
 	return 0;
 }
 
-/* Kernels before 6.3 do not know the flag; later ones may insist on a decision about execve(), which we do not need. */
+/* Kernels before 6.3 do not know the flag; later ones may insist on a decision about execve(). */
 static int memory_file(const char *name)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -170,9 +170,9 @@ static int temporary_file(char path[PATH_BYTES])
 	return rc;
 }
 
-/* @path: what to open, to be unlinked if @unlink_path. Returns the descriptor, which must stay open until then. */
-static int store(const struct elf_object *o, const char *name, const char *fds, char path[PATH_BYTES],
-		 bool *unlink_path)
+/* Returns a descriptor, to be kept until @path was opened; then @path is unlinked if so told. */
+static int store(const struct elf_object *o, const char *name, const char *fds,
+		 char path[PATH_BYTES], bool *unlink_path)
 {
 	int rc, fd = access(fds, X_OK) ? -ENOENT : memory_file(name);
 
@@ -232,9 +232,11 @@ static int guarded_dlopen(struct elf_object *o, const char *path, struct error_r
 		return error_set(err, rc, "cannot prepare the thread for a guarded call");
 	if (rc) {
 		atomic_store(&linker_lost, true);
-		error_set(err, -ELIBBAD, "signal %d inside the dynamic linker, at 0x%" PRIxPTR " on address 0x%" PRIxPTR,
+		error_set(err, -ELIBBAD,
+			  "signal %d inside the dynamic linker, at 0x%lx on address 0x%lx",
 			  fault.signo, fault.pc, fault.addr);
-		error_hint(err, "a resolver of an indirect function crashed; restart the process before loading again");
+		error_hint(err, "a resolver of an indirect function crashed; restart the process "
+				"before loading again");
 		return -ELIBBAD;
 	}
 	if (!call.handle)
@@ -248,27 +250,31 @@ static int find_base(struct elf_object *o, struct error_record *err)
 	struct link_map *map;
 
 	if (dlinfo(o->handle, RTLD_DI_LINKMAP, &map))
-		return error_set(err, -ELIBBAD, "the dynamic linker does not tell the load address");
+		return error_set(err, -ELIBBAD,
+				 "the dynamic linker does not tell the load address");
 	o->base = map->l_addr;
 	return 0;
 }
 
-int elf_object_open(struct elf_object *object, const char *name, const char *fds, struct error_record *err)
+int elf_object_open(struct elf_object *object, const char *name, const char *fds,
+		    struct error_record *err)
 {
 	char path[PATH_BYTES];
 	bool unlink_path;
 	int rc, fd;
 
 	if (atomic_load(&linker_lost))
-		return error_set(err, -ELIBBAD, "an earlier object crashed the dynamic linker; restart the process");
+		return error_set(
+			err, -ELIBBAD,
+			"an earlier object crashed the dynamic linker; restart the process");
 	if (object->image.writable_text)
 		log_warn("%s: has a segment that is writable and executable", name);
 	edit_dynamic(object);
 	edit_symbols(object);
 	fd = store(object, name, fds, path, &unlink_path);
 	if (fd < 0)
-		return error_set(err, fd, "cannot store %zu bytes for the dynamic linker: %s", object->image.size,
-				 strerror(-fd));
+		return error_set(err, fd, "cannot store %zu bytes for the dynamic linker: %s",
+				 object->image.size, strerror(-fd));
 	rc = guarded_dlopen(object, path, err);
 	if (unlink_path)
 		unlink(path);
@@ -310,11 +316,11 @@ void *elf_object_address(const struct elf_object *object, const Elf64_Sym *symbo
 
 /* ---- constructors and destructors ------------------------------------------------------ */
 
-
 static void call_constructor(void *arg)
 {
 	static char *no_arguments[] = { NULL };
-	void (*fn)(int argc, char **argv, char **envp) = (void (*)(int, char **, char **))*(uintptr_t *)arg;
+	void (*fn)(int argc, char **argv, char **envp) =
+		(void (*)(int, char **, char **))*(uintptr_t *)arg;
 
 	fn(0, no_arguments, environ);
 }
@@ -336,8 +342,10 @@ static int run_constructor(uintptr_t address, struct error_record *err)
 
 	if (rc < 0)
 		return error_set(err, rc, "cannot prepare the thread for a guarded call");
-	return rc ? error_set(err, -ELIBBAD, "constructor at 0x%" PRIxPTR ": signal %d at 0x%" PRIxPTR
-			      " on address 0x%" PRIxPTR, address, fault.signo, fault.pc, fault.addr) : 0;
+	return rc ? error_set(err, -ELIBBAD,
+			      "constructor at 0x%lx: signal %d at 0x%lx on address 0x%lx", address,
+			      fault.signo, fault.pc, fault.addr)
+		  : 0;
 }
 
 static int run_constructors(const struct elf_object *o, struct error_record *err)
@@ -350,7 +358,7 @@ static int run_constructors(const struct elf_object *o, struct error_record *err
 	return rc;
 }
 
-/* Returns false when one crashed: then functions of the object may still be registered with exit(). */
+/* Returns false when one crashed: functions of the object may still be registered with exit(). */
 static bool run_destructors(const struct elf_object *o)
 {
 	uint64_t i = o->image.fini_array.bytes / sizeof(uintptr_t);
@@ -379,7 +387,8 @@ void elf_object_close(struct elf_object *object)
 	bool keep = atomic_load(&linker_lost);
 
 	if (object->started && !run_destructors(object)) {
-		log_warn("a destructor of an object at 0x%" PRIxPTR " crashed; the object stays loaded", object->base);
+		log_warn("a destructor of an object at 0x%lx crashed; the object stays loaded",
+			 object->base);
 		keep = true;
 	}
 	if (object->handle && !keep)

@@ -46,18 +46,20 @@ struct elf_object {
  *
  * Return: 0, -ENOMEM or -EINVAL.
  */
-int elf_object_prepare(struct elf_object *object, const void *bytes, size_t size, struct error_record *err);
+int elf_object_prepare(struct elf_object *object, const void *bytes, size_t size,
+		       struct error_record *err);
 
 /**
  * elf_object_open - load a prepared object; nothing outside sees its symbols
  * @name: shown for its mappings in /proc/PID/maps
- * @fds: ELF_OBJECT_FDS. When that does not exist, an unlinked file in a temporary folder is used.
+ * @fds: ELF_OBJECT_FDS; when it does not exist, an unlinked file in a temporary folder is used
  * @err: the dynamic linker's message
  *
  * The caller holds a reference of guard_process_init().
- * Return: 0, -ELIBBAD the dynamic linker refused or crashed, or a negative code of creating the file.
+ * Return: 0, -ELIBBAD the dynamic linker refused or crashed, or the code of creating the file.
  */
-int elf_object_open(struct elf_object *object, const char *name, const char *fds, struct error_record *err);
+int elf_object_open(struct elf_object *object, const char *name, const char *fds,
+		    struct error_record *err);
 
 /**
  * elf_object_address - run-time address of a symbol of the image (elf_symbol())
@@ -67,7 +69,9 @@ int elf_object_open(struct elf_object *object, const char *name, const char *fds
 void *elf_object_address(const struct elf_object *object, const Elf64_Sym *symbol);
 
 /**
- * elf_object_start - run the constructors; then the file bytes are freed and elf_symbol() must no longer be used
+ * elf_object_start - run the constructors
+ *
+ * The file bytes are freed; elf_symbol() must no longer be used.
  *
  * Return: 0, or -ELIBBAD when one crashed.
  */

@@ -2,25 +2,23 @@
 #define _GNU_SOURCE
 #include "chip/elf_check_priv.h"
 
-#include <inttypes.h>
-
 /* What a relocation does with its place and its addend. */
 enum effect {
 	NOTHING,
-	SYMBOL,			/* stores the address (or size) of a symbol */
-	RELATIVE,		/* stores the load address plus the addend */
-	INDIRECT,		/* calls load address plus addend, stores the result */
-	THREAD_LOCAL,		/* stores a module, offset or descriptor of a thread-local symbol */
+	SYMBOL, /* stores the address (or size) of a symbol */
+	RELATIVE, /* stores the load address plus the addend */
+	INDIRECT, /* calls load address plus addend, stores the result */
+	THREAD_LOCAL, /* stores a module, offset or descriptor of a thread-local symbol */
 };
 
 struct kind {
 	uint32_t type;
-	uint8_t bytes;		/* written */
+	uint8_t bytes; /* written */
 	enum effect effect;
 };
 
 #if defined(__x86_64__)
-#define RELOC_RELATIVE	R_X86_64_RELATIVE
+#define RELOC_RELATIVE R_X86_64_RELATIVE
 static const struct kind kinds[] = {
 	{ R_X86_64_NONE, 0, NOTHING },
 	{ R_X86_64_64, 8, SYMBOL },
@@ -32,13 +30,10 @@ static const struct kind kinds[] = {
 	{ R_X86_64_DTPOFF64, 8, THREAD_LOCAL },
 	{ R_X86_64_TPOFF64, 8, THREAD_LOCAL },
 	{ R_X86_64_TLSDESC, 16, THREAD_LOCAL },
-	{ R_X86_64_32, 4, SYMBOL },
-	{ R_X86_64_PC32, 4, SYMBOL },
-	{ R_X86_64_SIZE32, 4, SYMBOL },
 	{ R_X86_64_SIZE64, 8, SYMBOL },
 };
 #elif defined(__aarch64__)
-#define RELOC_RELATIVE	R_AARCH64_RELATIVE
+#define RELOC_RELATIVE R_AARCH64_RELATIVE
 static const struct kind kinds[] = {
 	{ R_AARCH64_NONE, 0, NOTHING },
 	{ R_AARCH64_ABS64, 8, SYMBOL },
@@ -59,8 +54,8 @@ struct where {
 	uint64_t index;
 };
 
-#define bad_reloc(c, w, fmt, ...)	\
-	elf_bad(c, "%s: relocation %" PRIu64 ": " fmt, (w)->table, (w)->index, __VA_ARGS__)
+#define bad_reloc(c, w, fmt, ...) \
+	elf_bad(c, "%s: relocation %lu: " fmt, (w)->table, (w)->index, __VA_ARGS__)
 
 static const struct kind *find_kind(uint32_t type)
 {
@@ -78,23 +73,26 @@ static bool text_relocations(const struct elf_check *c)
 	       (c->present[ELF_DYN_FLAGS] && (c->value[ELF_DYN_FLAGS] & DF_TEXTREL));
 }
 
-static int check_place(const struct elf_check *c, const struct where *w, uint64_t addr, uint64_t bytes)
+static int check_place(const struct elf_check *c, const struct where *w, uint64_t addr,
+		       uint64_t bytes)
 {
 	const uint32_t flags = text_relocations(c) ? PF_R : PF_R | PF_W;
 	unsigned int i;
 
 	if (!elf_has(c->image, addr, bytes, flags))
-		return bad_reloc(c, w, "place 0x%" PRIx64 " is not within a writable segment", addr);
+		return bad_reloc(c, w, "place 0x%lx is not within a writable segment", addr);
 	for (i = 0; i < c->table_count; i++)
 		if (elf_overlap(addr, bytes, &c->table[i]))
-			return bad_reloc(c, w, "place 0x%" PRIx64 " is inside a table at 0x%" PRIx64
-					 " that the dynamic linker reads", addr, c->table[i].addr);
+			return bad_reloc(c, w,
+					 "place 0x%lx is inside a table at 0x%lx that the dynamic "
+					 "linker reads",
+					 addr, c->table[i].addr);
 	return 0;
 }
 
 /* ---- constructor slots ---------------------------------------------------------- */
 
-/* Number of the slot at @addr: constructors first, then destructors; ELF_MAX_CONSTRUCTORS: none there. */
+/* Constructor slot at @addr, or destructor slot after them; ELF_MAX_CONSTRUCTORS: neither. */
 static unsigned int slot_at(const struct elf_check *c, uint64_t addr, uint64_t bytes)
 {
 	const struct elf_range *init = &c->image->init_array, *fini = &c->image->fini_array;
@@ -106,49 +104,55 @@ static unsigned int slot_at(const struct elf_check *c, uint64_t addr, uint64_t b
 	return ELF_MAX_CONSTRUCTORS;
 }
 
-#define TARGET_UNKNOWN	UINT64_MAX	/* another object decides */
+#define TARGET_UNKNOWN UINT64_MAX /* another object decides */
 
 /* A constructor slot receives the address of code, as a whole. */
-static int fill_slot(struct elf_check *c, const struct where *w, uint64_t addr, uint64_t bytes, uint64_t target)
+static int fill_slot(struct elf_check *c, const struct where *w, uint64_t addr, uint64_t bytes,
+		     uint64_t target)
 {
 	unsigned int slot = slot_at(c, addr, bytes);
 
 	if (slot == ELF_MAX_CONSTRUCTORS)
 		return 0;
 	if (bytes != 8 || addr % 8)
-		return bad_reloc(c, w, "place 0x%" PRIx64 " is part of a constructor address", addr);
+		return bad_reloc(c, w, "place 0x%lx is part of a constructor address", addr);
 	if (target != TARGET_UNKNOWN && !elf_has(c->image, target, 1, PF_X))
-		return bad_reloc(c, w, "constructor 0x%" PRIx64 " is not in an executable segment", target);
+		return bad_reloc(c, w, "constructor 0x%lx is not in an executable segment", target);
 	c->slots_set[slot / 64] |= UINT64_C(1) << slot % 64;
 	return 0;
 }
 
-static int check_array(const struct elf_check *c, const char *name, const struct elf_range *r, unsigned int first)
+static int check_array(const struct elf_check *c, const char *name, const struct elf_range *r,
+		       unsigned int first)
 {
 	unsigned int i;
 
 	for (i = first; i < first + r->bytes / 8; i++)
 		if (!(c->slots_set[i / 64] & UINT64_C(1) << i % 64))
-			return elf_bad(c, "%s: no relocation gives entry %u at 0x%" PRIx64 " its address", name,
-				       i - first, r->addr + 8 * (uint64_t)(i - first));
+			return elf_bad(c, "%s: no relocation gives entry %u at 0x%lx its address",
+				       name, i - first, r->addr + 8 * (uint64_t)(i - first));
 	return 0;
 }
 
 /* ---- relocations with addend ------------------------------------------------------- */
 
-static int check_thread_local(const struct elf_check *c, const struct where *w, uint64_t index, const Elf64_Sym *s)
+static int check_thread_local(const struct elf_check *c, const struct where *w, uint64_t index,
+			      const Elf64_Sym *s)
 {
 	const bool own = !index || s->st_shndx != SHN_UNDEF;
 
 	if (index && ELF64_ST_TYPE(s->st_info) != STT_TLS)
-		return bad_reloc(c, w, "symbol %" PRIu64 " is not thread-local", index);
+		return bad_reloc(c, w, "symbol %lu is not thread-local", index);
 	if (own && !c->tls_bytes)
-		return bad_reloc(c, w, "is thread-local, but the object has no thread-local segment (symbol %" PRIu64 ")",
-				 index);
+		return bad_reloc(
+			c, w,
+			"is thread-local, but the object has no thread-local segment (symbol %lu)",
+			index);
 	return 0;
 }
 
-static int check_effect(struct elf_check *c, const struct where *w, const struct kind *k, const Elf64_Rela *r)
+static int check_effect(struct elf_check *c, const struct where *w, const struct kind *k,
+			const Elf64_Rela *r)
 {
 	const uint64_t addend = (uint64_t)r->r_addend, index = ELF64_R_SYM(r->r_info);
 	Elf64_Sym s;
@@ -166,7 +170,8 @@ static int check_effect(struct elf_check *c, const struct where *w, const struct
 		return fill_slot(c, w, r->r_offset, k->bytes, addend);
 	case INDIRECT:
 		if (!elf_has(c->image, addend, 1, PF_X))
-			return bad_reloc(c, w, "resolver 0x%" PRIx64 " is not in an executable segment", addend);
+			return bad_reloc(c, w, "resolver 0x%lx is not in an executable segment",
+					 addend);
 		return fill_slot(c, w, r->r_offset, k->bytes, TARGET_UNKNOWN);
 	case THREAD_LOCAL:
 		rc = check_thread_local(c, w, index, &s);
@@ -194,7 +199,8 @@ static int check_rela_table(struct elf_check *c, const char *name, uint64_t addr
 	int rc = 0;
 
 	if (bytes % sizeof(r))
-		return elf_bad(c, "%s of %" PRIu64 " bytes is not a whole number of relocations", name, bytes);
+		return elf_bad(c, "%s of %lu bytes is not a whole number of relocations", name,
+			       bytes);
 	for (at = 0; at < bytes && !rc; at += sizeof(r), w.index++)
 		if (elf_copy(c, &r, addr + at, sizeof(r)))
 			rc = check_rela(c, &w, &r);
@@ -210,12 +216,14 @@ static int check_relative_count(const struct elf_check *c)
 	if (!c->present[ELF_DYN_RELACOUNT] || !c->present[ELF_DYN_RELA])
 		return 0;
 	if (count > c->value[ELF_DYN_RELASZ] / sizeof(r))
-		return elf_bad(c, "DT_RELACOUNT %" PRIu64 " exceeds the %" PRIu64 " relocations", count,
+		return elf_bad(c, "DT_RELACOUNT %lu exceeds the %lu relocations", count,
 			       c->value[ELF_DYN_RELASZ] / sizeof(r));
 	for (i = 0; i < count; i++)
 		if (elf_copy(c, &r, c->value[ELF_DYN_RELA] + i * sizeof(r), sizeof(r)) &&
 		    ELF64_R_TYPE(r.r_info) != RELOC_RELATIVE)
-			return elf_bad(c, "DT_RELA: relocation %" PRIu64 ": type %u among the %" PRIu64 " relative ones (DT_RELACOUNT)",
+			return elf_bad(c,
+				       "DT_RELA: relocation %lu: type %u among the %lu relative "
+				       "ones (DT_RELACOUNT)",
 				       i, (unsigned int)ELF64_R_TYPE(r.r_info), count);
 	return 0;
 }
@@ -230,7 +238,8 @@ static int check_lists(const struct elf_check *c)
 		return 0;
 	if (elf_overlap(plt.addr, plt.bytes, &rela) &&
 	    (plt.addr < rela.addr || plt.addr + plt.bytes != rela.addr + rela.bytes))
-		return elf_bad(c, "DT_JMPREL at 0x%" PRIx64 " overlaps DT_RELA at 0x%" PRIx64 ", but is not its end",
+		return elf_bad(c,
+			       "DT_JMPREL at 0x%lx overlaps DT_RELA at 0x%lx, but is not its end",
 			       plt.addr, rela.addr);
 	return 0;
 }
@@ -249,7 +258,8 @@ static int check_relr_place(struct elf_check *c, const struct where *w, uint64_t
 	return fill_slot(c, w, addr, 8, target);
 }
 
-static int check_relr_bitmap(struct elf_check *c, const struct where *w, uint64_t addr, uint64_t bits)
+static int check_relr_bitmap(struct elf_check *c, const struct where *w, uint64_t addr,
+			     uint64_t bits)
 {
 	int rc = 0;
 
@@ -267,14 +277,14 @@ static int check_relr(struct elf_check *c, uint64_t addr, uint64_t bytes)
 	int rc = 0;
 
 	if (bytes % 8)
-		return elf_bad(c, "DT_RELR of %" PRIu64 " bytes is not a whole number of entries", bytes);
+		return elf_bad(c, "DT_RELR of %lu bytes is not a whole number of entries", bytes);
 	for (at = 0; at < bytes && !rc && elf_copy(c, &entry, addr + at, 8); at += 8, w.index++) {
 		if (!(entry & 1)) {
-			rc = entry % 8 ? bad_reloc(c, &w, "place 0x%" PRIx64 " is unaligned", entry) :
-					 check_relr_place(c, &w, entry);
+			rc = entry % 8 ? bad_reloc(c, &w, "place 0x%lx is unaligned", entry)
+				       : check_relr_place(c, &w, entry);
 			next = entry + 8;
 		} else if (!next) {
-			rc = bad_reloc(c, &w, "bitmap 0x%" PRIx64 " follows no place", entry);
+			rc = bad_reloc(c, &w, "bitmap 0x%lx follows no place", entry);
 		} else {
 			rc = check_relr_bitmap(c, &w, next, entry);
 			next += 63 * 8;
@@ -310,10 +320,14 @@ int elf_check_relocs(struct elf_check *c)
 	if (!rc && c->present[ELF_DYN_RELR])
 		rc = check_relr(c, c->value[ELF_DYN_RELR], c->value[ELF_DYN_RELRSZ]);
 	if (!rc && c->present[ELF_DYN_RELA])
-		rc = check_rela_table(c, "DT_RELA", c->value[ELF_DYN_RELA], c->value[ELF_DYN_RELASZ]);
+		rc = check_rela_table(c, "DT_RELA", c->value[ELF_DYN_RELA],
+				      c->value[ELF_DYN_RELASZ]);
 	if (!rc && c->present[ELF_DYN_JMPREL])
-		rc = check_rela_table(c, "DT_JMPREL", c->value[ELF_DYN_JMPREL], c->value[ELF_DYN_PLTRELSZ]);
+		rc = check_rela_table(c, "DT_JMPREL", c->value[ELF_DYN_JMPREL],
+				      c->value[ELF_DYN_PLTRELSZ]);
 	if (!rc)
 		rc = check_array(c, "DT_INIT_ARRAY", &c->image->init_array, 0);
-	return rc ? rc : check_array(c, "DT_FINI_ARRAY", &c->image->fini_array, ELF_MAX_CONSTRUCTORS / 2);
+	return rc ? rc
+		  : check_array(c, "DT_FINI_ARRAY", &c->image->fini_array,
+				ELF_MAX_CONSTRUCTORS / 2);
 }

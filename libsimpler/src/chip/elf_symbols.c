@@ -2,14 +2,13 @@
 #define _GNU_SOURCE
 #include "chip/elf_check_priv.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
-#define MAX_NEEDED	256u
-#define MAX_NAME	255u
-#define MAX_PATH	4096u
-#define MAX_VERSIONS	4096u
-#define VERSION_INDEX	0x7fffu		/* bit 15 hides a definition */
+#define MAX_NEEDED 256u
+#define MAX_NAME 255u
+#define MAX_PATH 4096u
+#define MAX_VERSIONS 4096u
+#define VERSION_INDEX 0x7fffu /* bit 15 hides a definition */
 
 /* ---- strings ---------------------------------------------------------------- */
 
@@ -17,7 +16,8 @@ const char *elf_string(const struct elf_check *c, uint64_t offset)
 {
 	const struct elf_range *r = &c->image->strtab;
 
-	return offset < r->bytes ? (const char *)elf_at(c->image, r->addr, r->bytes) + offset : NULL;
+	return offset < r->bytes ? (const char *)elf_at(c->image, r->addr, r->bytes) + offset
+				 : NULL;
 }
 
 /* The tags of strings that the dynamic linker reads, and how long each may be. */
@@ -56,10 +56,13 @@ static int check_string_tag(const struct elf_check *c, const Elf64_Dyn *d)
 		if (d->d_tag != string_tags[k].tag)
 			continue;
 		if (!text)
-			return elf_bad(c, "%s: name at 0x%" PRIx64 " is beyond the string table of 0x%" PRIx64 " bytes",
-				       string_tags[k].name, d->d_un.d_val, c->image->strtab.bytes);
+			return elf_bad(
+				c, "%s: name at 0x%lx is beyond the string table of 0x%lx bytes",
+				string_tags[k].name, d->d_un.d_val, c->image->strtab.bytes);
 		if (!printable(text, string_tags[k].max))
-			return elf_bad(c, "%s: name at 0x%" PRIx64 " is empty, has control characters or more than %zu bytes",
+			return elf_bad(c,
+				       "%s: name at 0x%lx is empty, has control characters or more "
+				       "than %zu bytes",
 				       string_tags[k].name, d->d_un.d_val, string_tags[k].max);
 	}
 	return 0;
@@ -73,7 +76,8 @@ static int check_string_tags(const struct elf_check *c)
 	Elf64_Dyn d;
 	int rc = 0;
 
-	for (at = 0; at < r->bytes && !rc && elf_copy(c, &d, r->addr + at, sizeof(d)); at += sizeof(d)) {
+	for (at = 0; at < r->bytes && !rc && elf_copy(c, &d, r->addr + at, sizeof(d));
+	     at += sizeof(d)) {
 		if (d.d_tag == DT_NEEDED && ++needed > MAX_NEEDED)
 			return elf_bad(c, "more than %u needed libraries", MAX_NEEDED);
 		rc = check_string_tag(c, &d);
@@ -87,12 +91,12 @@ int elf_check_strings(struct elf_check *c)
 	int rc;
 
 	if (!r.bytes)
-		return elf_bad(c, "string table at 0x%" PRIx64 " is empty", r.addr);
+		return elf_bad(c, "string table at 0x%lx is empty", r.addr);
 	rc = elf_check_table(c, "string table", r.addr, r.bytes, 1);
 	if (rc)
 		return rc;
 	if (*elf_at(c->image, r.addr + r.bytes - 1, 1))
-		return elf_bad(c, "string table at 0x%" PRIx64 " does not end in a zero byte", r.addr);
+		return elf_bad(c, "string table at 0x%lx does not end in a zero byte", r.addr);
 	c->image->strtab = r;
 	rc = check_string_tags(c);
 	if (!rc && c->present[ELF_DYN_SONAME])
@@ -112,7 +116,7 @@ static uint64_t file_bytes_after(const struct elf_image *m, uint64_t addr)
 	return 0;
 }
 
-/* Nothing in the dynamic section tells the number of symbols; the string table follows in practice. */
+/* Nothing tells the number of symbols; in practice the string table follows them. */
 int elf_check_symtab(struct elf_check *c)
 {
 	uint64_t addr = c->value[ELF_DYN_SYMTAB], bytes = file_bytes_after(c->image, addr);
@@ -121,7 +125,7 @@ int elf_check_symtab(struct elf_check *c)
 		bytes = c->image->strtab.addr - addr;
 	c->symbol_limit = bytes / sizeof(Elf64_Sym);
 	if (!c->symbol_limit)
-		return elf_bad(c, "symbol table at 0x%" PRIx64 " has no room for a symbol", addr);
+		return elf_bad(c, "symbol table at 0x%lx has no room for a symbol", addr);
 	return elf_check_table(c, "symbol table", addr, c->symbol_limit * sizeof(Elf64_Sym), 8);
 }
 
@@ -132,10 +136,10 @@ static int check_symbol_version(const struct elf_check *c, uint64_t index)
 	if (!c->present[ELF_DYN_VERSYM])
 		return 0;
 	if (!elf_copy(c, &version, c->value[ELF_DYN_VERSYM] + 2 * index, sizeof(version)))
-		return elf_bad(c, "version of symbol %" PRIu64 " at 0x%" PRIx64 " is not in the file", index,
+		return elf_bad(c, "version of symbol %lu at 0x%lx is not in the file", index,
 			       c->value[ELF_DYN_VERSYM] + 2 * index);
 	if ((version & VERSION_INDEX) > c->version_max)
-		return elf_bad(c, "symbol %" PRIu64 " has version %u, the highest is %u", index,
+		return elf_bad(c, "symbol %lu has version %u, the highest is %u", index,
 			       version & VERSION_INDEX, c->version_max);
 	return 0;
 }
@@ -150,16 +154,18 @@ int elf_check_symbol(struct elf_check *c, uint64_t index, Elf64_Sym *symbol)
 	const char *name;
 
 	if (index >= c->symbol_limit ||
-	    !elf_copy(c, symbol, c->value[ELF_DYN_SYMTAB] + index * sizeof(*symbol), sizeof(*symbol)))
-		return elf_bad(c, "symbol %" PRIu64 " does not exist, at most %" PRIu64 " fit the table", index,
+	    !elf_copy(c, symbol, c->value[ELF_DYN_SYMTAB] + index * sizeof(*symbol),
+		      sizeof(*symbol)))
+		return elf_bad(c, "symbol %lu does not exist, at most %lu fit the table", index,
 			       c->symbol_limit);
 	name = elf_string(c, symbol->st_name);
 	if (!name)
-		return elf_bad(c, "symbol %" PRIu64 ": name at 0x%x is beyond the string table of 0x%" PRIx64 " bytes",
+		return elf_bad(c,
+			       "symbol %lu: name at 0x%x is beyond the string table of 0x%lx bytes",
 			       index, symbol->st_name, c->image->strtab.bytes);
 	if (is_function(symbol) && symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
 	    !elf_has(c->image, symbol->st_value, 1, PF_X))
-		return elf_bad(c, "function '%.64s' at 0x%" PRIx64 " is not in an executable segment", name,
+		return elf_bad(c, "function '%.64s' at 0x%lx is not in an executable segment", name,
 			       symbol->st_value);
 	return check_symbol_version(c, index);
 }
@@ -179,31 +185,34 @@ int elf_check_symbols(struct elf_check *c)
 
 struct gnu_hash {
 	uint32_t buckets;
-	uint32_t first;			/* symbol of the first chain word */
+	uint32_t first; /* symbol of the first chain word */
 	uint32_t filter_words;
 	uint32_t shift;
 };
 
-/* One chain: consecutive words; the last has bit 0 set. @steps counts over all chains, so shared tails end too. */
-static int walk_gnu_chain(struct elf_check *c, const struct gnu_hash *h, uint64_t chains, uint64_t index,
-			  uint64_t *steps, uint64_t *count)
+/* One chain: words up to the first with bit 0. @steps is of all chains: no symbol is in two. */
+static int walk_gnu_chain(struct elf_check *c, const struct gnu_hash *h, uint64_t chains,
+			  uint64_t index, uint64_t *steps, uint64_t *count)
 {
 	uint32_t word = 0;
 
 	if (index < h->first)
-		return elf_bad(c, "DT_GNU_HASH: a bucket starts at symbol %" PRIu64 ", before the first, %u", index,
-			       h->first);
+		return elf_bad(c,
+			       "DT_GNU_HASH: a bucket starts at symbol %lu, before the first, %u",
+			       index, h->first);
 	for (; !(word & 1); index++) {
 		if (index >= c->symbol_limit || ++*steps > c->symbol_limit ||
 		    !elf_copy(c, &word, chains + 4 * (index - h->first), sizeof(word)))
-			return elf_bad(c, "DT_GNU_HASH: a chain leaves the table at symbol %" PRIu64, index);
+			return elf_bad(c, "DT_GNU_HASH: a chain leaves the table at symbol %lu",
+				       index);
 	}
 	if (index > *count)
 		*count = index;
 	return 0;
 }
 
-static int walk_gnu_chains(struct elf_check *c, const struct gnu_hash *h, uint64_t buckets, uint64_t *count)
+static int walk_gnu_chains(struct elf_check *c, const struct gnu_hash *h, uint64_t buckets,
+			   uint64_t *count)
 {
 	uint64_t chains = buckets + 4 * (uint64_t)h->buckets, steps = 0;
 	uint32_t b, index;
@@ -223,13 +232,16 @@ static int check_gnu_hash(struct elf_check *c, uint64_t *count)
 	int rc;
 
 	if (!elf_copy(c, &h, addr, sizeof(h)))
-		return elf_bad(c, "DT_GNU_HASH at 0x%" PRIx64 " is not in the file", addr);
-	if (!h.buckets || !h.filter_words || (h.filter_words & (h.filter_words - 1)) || h.shift > 31)
-		return elf_bad(c, "DT_GNU_HASH: %u buckets, %u filter words (a power of two) or shift %u (0 to 31) is out of range",
+		return elf_bad(c, "DT_GNU_HASH at 0x%lx is not in the file", addr);
+	if (!h.buckets || !h.filter_words || (h.filter_words & (h.filter_words - 1)) ||
+	    h.shift > 31)
+		return elf_bad(c,
+			       "DT_GNU_HASH: %u buckets, %u filter words (a power of two) or shift "
+			       "%u (0 to 31) is out of range",
 			       h.buckets, h.filter_words, h.shift);
 	if (h.first > c->symbol_limit)
-		return elf_bad(c, "DT_GNU_HASH: starts at symbol %u, at most %" PRIu64 " fit the table", h.first,
-			       c->symbol_limit);
+		return elf_bad(c, "DT_GNU_HASH: starts at symbol %u, at most %lu fit the table",
+			       h.first, c->symbol_limit);
 	filter = addr + sizeof(h);
 	buckets = filter + 8 * (uint64_t)h.filter_words;
 	rc = elf_check_table(c, "DT_GNU_HASH", addr, buckets + 4 * (uint64_t)h.buckets - addr, 8);
@@ -250,7 +262,8 @@ static uint32_t word_at(const unsigned char *words, uint64_t index)
 }
 
 /* Every symbol is in one chain at most, so more steps than symbols mean a cycle. */
-static int walk_sysv_chains(struct elf_check *c, const unsigned char *words, uint32_t buckets, uint32_t symbols)
+static int walk_sysv_chains(struct elf_check *c, const unsigned char *words, uint32_t buckets,
+			    uint32_t symbols)
 {
 	const unsigned char *chains = words + 4 * (uint64_t)buckets;
 	uint64_t steps = 0;
@@ -259,8 +272,10 @@ static int walk_sysv_chains(struct elf_check *c, const unsigned char *words, uin
 	for (b = 0; b < buckets; b++) {
 		for (index = word_at(words, b); index; index = word_at(chains, index)) {
 			if (index >= symbols)
-				return elf_bad(c, "DT_HASH: symbol %u in the chain of bucket %u, there are %u", index,
-					       b, symbols);
+				return elf_bad(c,
+					       "DT_HASH: symbol %u in the chain of bucket %u, "
+					       "there are %u",
+					       index, b, symbols);
 			if (++steps > symbols)
 				return elf_bad(c, "DT_HASH: the chain of bucket %u is a cycle", b);
 		}
@@ -275,14 +290,16 @@ static int check_sysv_hash(struct elf_check *c, uint64_t *count)
 	int rc;
 
 	if (!elf_copy(c, head, addr, sizeof(head)))
-		return elf_bad(c, "DT_HASH at 0x%" PRIx64 " is not in the file", addr);
+		return elf_bad(c, "DT_HASH at 0x%lx is not in the file", addr);
 	if (!head[0] || !head[1] || head[1] > c->symbol_limit)
-		return elf_bad(c, "DT_HASH: %u buckets, %u symbols; at most %" PRIu64 " symbols fit the table", head[0],
-			       head[1], c->symbol_limit);
+		return elf_bad(c,
+			       "DT_HASH: %u buckets, %u symbols; at most %lu symbols fit the table",
+			       head[0], head[1], c->symbol_limit);
 	bytes = 4 * ((uint64_t)head[0] + head[1]);
 	rc = elf_check_table(c, "DT_HASH", addr, sizeof(head) + bytes, 4);
 	if (!rc)
-		rc = walk_sysv_chains(c, elf_at(c->image, addr + sizeof(head), bytes), head[0], head[1]);
+		rc = walk_sysv_chains(c, elf_at(c->image, addr + sizeof(head), bytes), head[0],
+				      head[1]);
 	*count = head[1];
 	return rc;
 }
@@ -299,8 +316,9 @@ int elf_check_hashes(struct elf_check *c)
 	if (!rc && c->present[ELF_DYN_HASH])
 		rc = check_sysv_hash(c, &sysv);
 	if (!rc && sysv && gnu > sysv)
-		rc = elf_bad(c, "DT_GNU_HASH has %" PRIu64 " symbols, DT_HASH %" PRIu64, gnu, sysv);
-	c->image->symtab = (struct elf_range){ c->value[ELF_DYN_SYMTAB], (sysv ? sysv : gnu) * sizeof(Elf64_Sym) };
+		rc = elf_bad(c, "DT_GNU_HASH has %lu symbols, DT_HASH %lu", gnu, sysv);
+	c->image->symtab = (struct elf_range){ c->value[ELF_DYN_SYMTAB],
+					       (sysv ? sysv : gnu) * sizeof(Elf64_Sym) };
 	return rc;
 }
 
@@ -308,8 +326,8 @@ int elf_check_hashes(struct elf_check *c)
 
 struct version_walk {
 	struct elf_check *c;
-	const char *what;		/* name of the table */
-	uint64_t lo, hi;		/* range of the records seen */
+	const char *what; /* name of the table */
+	uint64_t lo, hi; /* range of the records seen */
 	unsigned int records;
 };
 
@@ -319,7 +337,8 @@ static int read_record(struct version_walk *w, void *out, uint64_t addr, uint64_
 	if (++w->records > MAX_VERSIONS)
 		return elf_bad(w->c, "%s has more than %u records", w->what, MAX_VERSIONS);
 	if (addr % 4 || !elf_copy(w->c, out, addr, bytes))
-		return elf_bad(w->c, "%s: record at 0x%" PRIx64 " is unaligned or not in the file", w->what, addr);
+		return elf_bad(w->c, "%s: record at 0x%lx is unaligned or not in the file", w->what,
+			       addr);
 	if (addr + bytes > w->hi)
 		w->hi = addr + bytes;
 	return 0;
@@ -328,8 +347,9 @@ static int read_record(struct version_walk *w, void *out, uint64_t addr, uint64_
 static int use_version(struct version_walk *w, uint64_t addr, uint32_t index, uint32_t name)
 {
 	if (!elf_string(w->c, name))
-		return elf_bad(w->c, "%s: record at 0x%" PRIx64 " has a name at 0x%x, beyond the string table", w->what,
-			       addr, name);
+		return elf_bad(w->c,
+			       "%s: record at 0x%lx has a name at 0x%x, beyond the string table",
+			       w->what, addr, name);
 	if ((index & VERSION_INDEX) > w->c->version_max)
 		w->c->version_max = index & VERSION_INDEX;
 	return 0;
@@ -397,8 +417,10 @@ static int walk_needed(struct version_walk *w)
 			return rc;
 		file = elf_string(w->c, need.vn_file);
 		if (!file || !is_needed(w->c, file))
-			return elf_bad(w->c, "%s: record at 0x%" PRIx64 " is of a library '%.64s' that is not needed",
-				       w->what, at, file ? file : "?");
+			return elf_bad(
+				w->c,
+				"%s: record at 0x%lx is of a library '%.64s' that is not needed",
+				w->what, at, file ? file : "?");
 		rc = walk_needed_of_file(w, at + need.vn_aux);
 		if (rc)
 			return rc;
@@ -428,7 +450,8 @@ int elf_check_versions(struct elf_check *c)
 	if (rc || !c->present[ELF_DYN_VERSYM])
 		return rc;
 	if (!c->version_max)
-		return elf_bad(c, "symbols have versions (DT_VERSYM), but none is defined or needed");
+		return elf_bad(c,
+			       "symbols have versions (DT_VERSYM), but none is defined or needed");
 	return elf_check_table(c, "DT_VERSYM", c->value[ELF_DYN_VERSYM],
 			       2 * (c->image->symtab.bytes / sizeof(Elf64_Sym)), 2);
 }
@@ -458,7 +481,7 @@ bool elf_symbol(const struct elf_image *image, const char *name, Elf64_Sym *symb
 	return false;
 }
 
-#define MAX_LISTED	8
+#define MAX_LISTED 8
 
 void elf_function_names(const struct elf_image *image, char *text, size_t size)
 {
@@ -476,6 +499,7 @@ void elf_function_names(const struct elf_image *image, char *text, size_t size)
 			snprintf(text + used, size - used, ", ...");
 			return;
 		}
-		used += (size_t)snprintf(text + used, size - used, "%s%.64s", used ? ", " : "", name);
+		used += (size_t)snprintf(text + used, size - used, "%s%.64s", used ? ", " : "",
+					 name);
 	}
 }

@@ -2,7 +2,8 @@
 // gcc gives both variables the binding STB_GNU_UNIQUE, which would merge all copies in a process.
 #include <cstdint>
 
-template <typename T> struct counter {
+template <typename T>
+struct counter {
 	static inline T value = 100;
 };
 
