@@ -943,6 +943,82 @@ static void any_number_of_shapes_is_accepted(void **state)
 	free(tiles);
 }
 
+/* Hash buckets that hold many entries of several cells. */
+static void crowded_buckets_let_go_of_all_entries(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 4096, 64);
+	struct access (*cells)[20] = calloc(40, sizeof(*cells));
+	int i, j;
+
+	(void)state;
+	assert_non_null(cells);
+	for (j = 0; j < 20; j++)
+		for (i = 0; i < 40; i++)
+			insert(&cells[i][j], tile_of(t, i * 100, 4, 2, 8), TMAP_WRITE);
+	for (i = 0; i < 40; i++) {
+		for (j = 0; j < 20; j++)
+			drop(&cells[i][j]);
+		assert_int_equal(look(rows_of(t, i * 100, i * 100 + 100), TMAP_ANY), 0);
+	}
+	for (i = 0; i < 40; i++)
+		insert(&cells[i][0], tile_of(t, i * 100, 4, 2, 8), TMAP_WRITE);
+	assert_int_equal(look(t, TMAP_ANY), 40);
+	free(cells);
+}
+
+static void several_large_buffers_may_be_busy_at_once(void **state)
+{
+	struct access *rows[3];
+	int i, b;
+
+	(void)state;
+	for (b = 0; b < 3; b++) {
+		rows[b] = calloc(10000, sizeof(*rows[b]));
+		assert_non_null(rows[b]);
+		for (i = 0; i < 10000; i++)
+			insert(&rows[b][i], rows_of(make_2d(BASE + ((uint64_t)b << 32), 10000, 4),
+						    i, i + 1), TMAP_WRITE);
+	}
+	for (b = 0; b < 3; b++) {
+		assert_int_equal(look(rows[b][b * 77].tensor, TMAP_ANY), 1);
+		for (i = 0; i < 10000; i++)
+			drop(&rows[b][i]);
+		free(rows[b]);
+	}
+}
+
+static void regions_beyond_4_gib_are_kept_apart(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 64, 1500000001);
+	struct access rows[64];
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		insert(&rows[i], rows_of(t, i, i + 1), TMAP_WRITE);
+	for (i = 0; i < 64; i++)
+		assert_int_equal(look(rows_of(t, i, i + 1), TMAP_ANY), 1);
+	for (i = 0; i < 64; i++)
+		rows[i].seen = false;
+	assert_int_equal(look(tile_of(t, 30, 77, 3, 1000000007), TMAP_ANY), 3);
+}
+
+/* Rows of a reshaped part of a buffer need not begin where the buffer's rows do. */
+static void tiles_that_wrap_around_the_rows_of_the_buffer_are_found(void **state)
+{
+	struct pto_tensor t = make_2d(BASE, 64, 8), part = t;
+	struct access tiles[30];
+	uint32_t i;
+
+	(void)state;
+	part.start_offset = 5;
+	for (i = 0; i < 30; i++)
+		insert(&tiles[i], tile_of(part, i * 2, 0, 2, 6), TMAP_WRITE);
+	for (i = 0; i < 30; i++)
+		assert_int_equal(look(tile_of(t, i * 2, 5, 1, 1), TMAP_ANY), 1);
+	assert_int_equal(look(tile_of(t, 0, 3, 64, 2), TMAP_ANY), 0);
+}
+
 /* ---- odd descriptors ------------------------------------------------------ */
 
 static void shape_that_contradicts_the_extent_is_taken_as_dense(void **state)
@@ -952,6 +1028,8 @@ static void shape_that_contradicts_the_extent_is_taken_as_dense(void **state)
 	(void)state;
 	odd.strides[0] = 1000;
 	assert_int_equal(relation(slice(t, 1, 0, 8, 2), odd), TMAP_OTHER);
+	odd.strides[0] = 0;
+	assert_int_equal(relation(odd, t), TMAP_COVERED);
 }
 
 static void views_too_large_to_compare_overlap(void **state)
@@ -1004,6 +1082,10 @@ int main(void)
 		TEST(many_readers_of_one_region_are_kept),
 		TEST(entries_left_of_many_are_still_found),
 		TEST(any_number_of_shapes_is_accepted),
+		TEST(crowded_buckets_let_go_of_all_entries),
+		TEST(several_large_buffers_may_be_busy_at_once),
+		TEST(regions_beyond_4_gib_are_kept_apart),
+		TEST(tiles_that_wrap_around_the_rows_of_the_buffer_are_found),
 		TEST(shape_that_contradicts_the_extent_is_taken_as_dense),
 		TEST(views_too_large_to_compare_overlap),
 	};

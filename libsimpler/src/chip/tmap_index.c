@@ -872,8 +872,7 @@ static bool enter_class(struct tmap_iter *it, const struct tmap_index *ix, uint3
 		w->cells.lo[i] = lo;
 		w->cells.hi[i] = hi;
 		w->block[i] = lo >> c->bits[i];
-		if (__builtin_mul_overflow(volume, (hi >> c->bits[i]) - w->block[i] + 1, &volume))
-			volume = UINT64_MAX;
+		volume *= (hi >> c->bits[i]) - w->block[i] + 1;	/* at most the bytes there are */
 	}
 	w->scan = volume > ix->count + (1ull << ix->log2);
 	return true;

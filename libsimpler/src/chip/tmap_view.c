@@ -150,8 +150,6 @@ bool tmap_geom_overlap(const struct tmap_geom *a, const struct tmap_geom *b)
 	struct term terms[MAX_TERMS], *last;
 	int budget = SEARCH_BUDGET;
 
-	if (a->hi <= b->lo || b->hi <= a->lo)
-		return false;
 	if (a->hi - a->lo > MAX_VIEW_BYTES || b->hi - b->lo > MAX_VIEW_BYTES)
 		return true;
 	last = make_terms(terms, a, b);
