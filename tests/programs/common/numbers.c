@@ -137,10 +137,10 @@ double prog_element(const void *data, int dtype, size_t i)
 	}
 }
 
-void prog_fill_random(struct prog_random *r, void *data, int dtype, size_t n)
+void prog_fill_random(struct prog_random *r, void *data, int dtype, size_t n, float magnitude)
 {
 	for (size_t i = 0; i < n; i++) {
-		float f = prog_random_float(r);
+		float f = magnitude * prog_random_float(r);
 
 		if (dtype == SIMPLER_FLOAT32)
 			((float *)data)[i] = f;

@@ -121,8 +121,8 @@ uint16_t prog_bf16_from_float(float f);
 float prog_bf16_to_float(uint16_t b);
 /* Of FLOAT32, FLOAT16 and BFLOAT16 memory. */
 double prog_element(const void *data, int dtype, size_t i);
-/* Random values, rounded to @dtype. */
-void prog_fill_random(struct prog_random *r, void *data, int dtype, size_t n);
+/* Random values below @magnitude, rounded to @dtype. */
+void prog_fill_random(struct prog_random *r, void *data, int dtype, size_t n, float magnitude);
 
 /* Zeroed; ends the program when memory is short. */
 void *prog_alloc(size_t n, size_t size);

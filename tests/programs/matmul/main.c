@@ -40,8 +40,8 @@ static void check_shape(struct prog_session *s, const struct shape *z)
 	double *expected = prog_new(s, n, sizeof(*expected));
 	char name[32];
 
-	prog_fill_random(&random, a, SIMPLER_FLOAT16, (size_t)z->m * z->k);
-	prog_fill_random(&random, b, SIMPLER_FLOAT16, (size_t)z->k * z->n);
+	prog_fill_random(&random, a, SIMPLER_FLOAT16, (size_t)z->m * z->k, 1);
+	prog_fill_random(&random, b, SIMPLER_FLOAT16, (size_t)z->k * z->n, 1);
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_IN, SIMPLER_FLOAT16, PROG_DEVICE, 2,
 						 { z->m, z->k }, a });
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_IN, SIMPLER_FLOAT16, PROG_DEVICE, 2,

@@ -28,8 +28,7 @@ static void check_shape(struct prog_session *s, uint32_t rows, uint32_t cols, fl
 	double *expected = prog_new(s, n, sizeof(*expected));
 	char name[32];
 
-	for (size_t i = 0; i < n; i++)
-		x[i] = magnitude * prog_random_float(&random);
+	prog_fill_random(&random, x, SIMPLER_FLOAT32, n, magnitude);
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_IN, SIMPLER_FLOAT32, PROG_DEVICE, 2,
 						 { rows, cols }, x });
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_OUT, SIMPLER_FLOAT32, PROG_DEVICE, 2,

@@ -38,8 +38,8 @@ static void check(struct prog_session *s)
 	float *x = prog_new(s, n, 4), *y = prog_new(s, n, 4), *out = prog_new(s, n, 4);
 	double *expected = prog_new(s, n, sizeof(*expected));
 
-	prog_fill_random(&random, x, SIMPLER_FLOAT32, n);
-	prog_fill_random(&random, y, SIMPLER_FLOAT32, n);
+	prog_fill_random(&random, x, SIMPLER_FLOAT32, n, 1);
+	prog_fill_random(&random, y, SIMPLER_FLOAT32, n, 1);
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_IN, SIMPLER_FLOAT32, PROG_HOST, 2,
 						 { ROWS, COLS }, x });
 	prog_call_array(c, &(struct prog_array){ SIMPLER_DIR_IN, SIMPLER_FLOAT32, PROG_DEVICE, 2,
