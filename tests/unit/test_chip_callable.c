@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -349,6 +350,46 @@ static void loading_leaves_no_descriptor_and_unloading_no_mapping(void **state)
 	assert_int_equal(mappings_of("memfd:aicpu_orchestration_entry"), 0);
 }
 
+/* Returns how often a fresh kernel did not count from its own start. */
+static void *load_repeatedly(void *arg)
+{
+	const struct blob *b = arg;
+	uintptr_t wrong = 0;
+	int64_t args[3];
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		struct chip_callable *c;
+
+		if (chip_callable_load(b->bytes, b->size, &ops, &c, NULL)) {
+			wrong++;
+			continue;
+		}
+		c->kernels[0].fn(args);
+		wrong += args[0] != 41;
+		chip_callable_unload(c);
+	}
+	return (void *)wrong;
+}
+
+static void threads_load_independently(void **state)
+{
+	struct blob b = callable_new(orch_default);
+	pthread_t threads[3];
+	void *wrong;
+	size_t i;
+
+	(void)state;
+	callable_add(&b, 0, kernel_add);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, load_repeatedly, &b), 0);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	free(b.bytes);
+}
+
 static void an_earlier_state_is_gone_after_unloading(void **state)
 {
 	int64_t args[3];
@@ -616,6 +657,7 @@ int main(void)
 		cmocka_unit_test(two_loads_of_an_orchestration_share_nothing),
 		cmocka_unit_test(the_same_kernel_twice_in_a_callable_is_two_objects),
 		cmocka_unit_test(loading_leaves_no_descriptor_and_unloading_no_mapping),
+		cmocka_unit_test(threads_load_independently),
 		cmocka_unit_test(an_earlier_state_is_gone_after_unloading),
 		cmocka_unit_test(unloading_runs_destructors),
 		cmocka_unit_test(unloading_nothing_is_allowed),

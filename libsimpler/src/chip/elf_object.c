@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,12 @@
 
 extern char **environ;
 
-/* The dynamic linker crashed in this process and may hold its lock for ever. */
-static atomic_bool linker_lost;
+/*
+ * Taken around all calls of the dynamic linker. It has a lock of its own, but a
+ * call that waits for that one never returns after a crash inside.
+ */
+static pthread_mutex_t linker_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool linker_lost;	/* linker_lock; it crashed, and may hold its lock for ever */
 
 int elf_object_prepare(struct elf_object *object, const void *bytes, size_t size,
 		       struct error_record *err)
@@ -222,16 +227,20 @@ static void call_dlopen(void *arg)
 		copy_message(call);
 }
 
-static int guarded_dlopen(struct elf_object *o, const char *path, struct error_record *err)
+static int open_locked(struct elf_object *o, const char *path, struct error_record *err)
 {
 	struct open_call call = { .path = path };
 	struct guard_fault fault;
-	int rc = guard_call(call_dlopen, &call, &fault);
+	int rc;
 
+	if (linker_lost)
+		return error_set(err, -ELIBBAD, "an earlier object crashed the dynamic linker; "
+						"restart the process");
+	rc = guard_call(call_dlopen, &call, &fault);
 	if (rc < 0)
 		return error_set(err, rc, "cannot prepare the thread for a guarded call");
 	if (rc) {
-		atomic_store(&linker_lost, true);
+		linker_lost = true;
 		error_set(err, -ELIBBAD,
 			  "signal %d inside the dynamic linker, at 0x%lx on address 0x%lx",
 			  fault.signo, fault.pc, fault.addr);
@@ -256,6 +265,18 @@ static int find_base(struct elf_object *o, struct error_record *err)
 	return 0;
 }
 
+static int open_path(struct elf_object *o, const char *path, struct error_record *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&linker_lock);
+	rc = open_locked(o, path, err);
+	if (!rc)
+		rc = find_base(o, err);
+	pthread_mutex_unlock(&linker_lock);
+	return rc;
+}
+
 int elf_object_open(struct elf_object *object, const char *name, const char *fds,
 		    struct error_record *err)
 {
@@ -263,10 +284,6 @@ int elf_object_open(struct elf_object *object, const char *name, const char *fds
 	bool unlink_path;
 	int rc, fd;
 
-	if (atomic_load(&linker_lost))
-		return error_set(
-			err, -ELIBBAD,
-			"an earlier object crashed the dynamic linker; restart the process");
 	if (object->image.writable_text)
 		log_warn("%s: has a segment that is writable and executable", name);
 	edit_dynamic(object);
@@ -275,11 +292,11 @@ int elf_object_open(struct elf_object *object, const char *name, const char *fds
 	if (fd < 0)
 		return error_set(err, fd, "cannot store %zu bytes for the dynamic linker: %s",
 				 object->image.size, strerror(-fd));
-	rc = guarded_dlopen(object, path, err);
+	rc = open_path(object, path, err);
 	if (unlink_path)
 		unlink(path);
 	close(fd);
-	return rc ? rc : find_base(object, err);
+	return rc;
 }
 
 /* ---- addresses ---------------------------------------------------------------------- */
@@ -382,17 +399,22 @@ int elf_object_start(struct elf_object *object, struct error_record *err)
 	return run_constructors(object, err);
 }
 
+/* After a crash of the dynamic linker everything stays loaded. */
+static void close_handle(void *handle)
+{
+	pthread_mutex_lock(&linker_lock);
+	if (!linker_lost)
+		dlclose(handle);
+	pthread_mutex_unlock(&linker_lock);
+}
+
 void elf_object_close(struct elf_object *object)
 {
-	bool keep = atomic_load(&linker_lost);
-
-	if (object->started && !run_destructors(object)) {
+	if (object->started && !run_destructors(object))
 		log_warn("a destructor of an object at 0x%lx crashed; the object stays loaded",
 			 object->base);
-		keep = true;
-	}
-	if (object->handle && !keep)
-		dlclose(object->handle);
+	else if (object->handle)
+		close_handle(object->handle);
 	free(object->copy);
 	memset(object, 0, sizeof(*object));
 }
