@@ -25,6 +25,7 @@ static int must_fail(void)
 #define realloc(p, bytes)	(must_fail() ? NULL : (realloc)(p, bytes))
 #define aligned_alloc(a, bytes)	(must_fail() ? NULL : (aligned_alloc)(a, bytes))
 #include "chip/tmap.c"
+#include "chip/tmap_class.c"
 #include "chip/tmap_index.c"
 #undef malloc
 #undef calloc
