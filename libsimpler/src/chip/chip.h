@@ -137,7 +137,7 @@ struct chip_core {
 	struct chip_task *task;
 	const struct chip_kernel *kernel;
 	struct chip_core *next;		/* placed list, pipe waiters, resume list */
-	void *strand;			/* executor's: parked stack */
+	struct fiber *strand;		/* PARKED: the stack its block waits on; the executor's */
 	struct pto_local_context local;
 	struct pto_global_context global;
 	uint8_t state;			/* enum chip_core_state */
@@ -279,7 +279,6 @@ struct chip {
 	uint32_t group_serial;
 	struct chip_pipe_link *links;	/* by pipe id */
 	uint32_t link_room;
-	uint64_t pipe_serial;
 	struct chip_async_wait *async_waits;
 	uint8_t *arenas;		/* on-chip memories of all cores, committed lazily */
 	size_t arenas_bytes;

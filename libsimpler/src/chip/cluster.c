@@ -194,8 +194,8 @@ void cluster_reset(struct chip *c)
 		chip_pipes_clear(c, cluster);
 	while (c->groups)
 		group_free(c, c->groups);
-	if (c->pipe_serial && c->links)
-		memset(c->links, 0, c->link_room * sizeof(*c->links));
-	c->pipe_serial = 0;
+	free(c->links);
+	c->links = NULL;
+	c->link_room = 0;
 	c->group_serial = 0;
 }

@@ -7,6 +7,8 @@
 #include "chip/sched.h"
 #include "chip/submit.h"
 
+#define MAX_PIPES (1 << 20)	/* of one run */
+
 /* ---- checks: everything that can be refused is refused before anything changes ---- */
 
 static bool check_counts(struct chip *c, const struct pto_core_args *args)
@@ -417,23 +419,26 @@ static bool pin_to_group(struct chip *c, struct chip_task *t, const struct pto_c
 	return true;
 }
 
-static void note_pipes(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
+/* Pipes are told apart by their version, which the headers number from 1 in every run. */
+static bool note_pipes(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
 {
 	uint32_t n = 0;
 
-	if (!(t->flags & CHIP_TASK_PIPED))
-		return;
 	for (uint32_t i = 0; i < args->tensor_count; i++) {
 		bool out = args->tags[i] == PTO_ARG_PIPE_OUT;
+		int32_t id = t->tensors[i].version;
 
 		if (!out && args->tags[i] != PTO_ARG_PIPE_IN)
 			continue;
-		if (!args->refs[i].tensor->start_offset)
-			args->refs[i].tensor->start_offset = ++c->pipe_serial;
-		t->tensors[i].start_offset = args->refs[i].tensor->start_offset;
-		t->pipe_ids[++n] = t->tensors[i].start_offset << 1 | out;
+		if (id < 1 || id > MAX_PIPES) {
+			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+				       "argument %u: pipe number %d is outside 1 to %d", i, id, MAX_PIPES);
+			return false;
+		}
+		t->pipe_ids[++n] = (uint64_t)id << 1 | out;
 	}
 	t->pipe_ids[0] = n;
+	return true;
 }
 
 #define GROUP_TAGS (1u << PTO_ARG_CLUSTER | 1u << PTO_ARG_PIPE_IN | 1u << PTO_ARG_PIPE_OUT)
@@ -463,9 +468,9 @@ void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 			t->flags |= CHIP_TASK_SYNC_START;
 	}
 	if (sum.seen & GROUP_TAGS) {
-		if (!pin_to_group(c, t, args, sum.pipes))
+		if (!pin_to_group(c, t, args, sum.pipes) ||
+		    (sum.pipes && !note_pipes(c, t, args)))
 			return;
-		note_pipes(c, t, args);
 	}
 	if (!deps_wire(c, t, args, c->manual_depth != 0))
 		return;

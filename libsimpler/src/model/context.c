@@ -262,8 +262,8 @@ static int seize(struct model_context *c)
 
 	/* release: pairs with the acquire in stream_process() and the waits */
 	atomic_store_explicit(&c->destroying, true, memory_order_release);
-	/* release: pairs with the exchange in the engine's loop */
-	atomic_fetch_or_explicit(&c->engine.signals, ENGINE_SIG_ABORT, memory_order_release);
+	/* relaxed: a request; what follows is ordered by the claim */
+	atomic_store_explicit(&c->engine.abort, true, memory_order_relaxed);
 	context_notify(c);
 	while (!context_claim(c)) {
 		uint32_t seen = atomic_load_explicit(&c->event, memory_order_acquire);
@@ -274,6 +274,7 @@ static int seize(struct model_context *c)
 		if (clock_passed(deadline)) {
 			/* the caller may try again; until then the context works as before */
 			atomic_store_explicit(&c->destroying, false, memory_order_release);
+			atomic_store_explicit(&c->engine.abort, false, memory_order_relaxed);
 			return -EBUSY;
 		}
 	}

@@ -113,13 +113,13 @@ static void resume_orchestrator(struct chip *c)
 static void park_core(struct chip *c, struct chip_core *core)
 {
 	struct engine *e = engine_of(c);
-	struct fiber *strand;
+	struct fiber **strand = &core->strand;
 
 	core->state = CHIP_CORE_PARKED;
 	core->was_parked = true;
 	c->parked++;
 	engine_self()->core = NULL;
-	if (!park(e, &strand)) {
+	if (!park(e, strand)) {
 		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core,
 				"no memory for a stack while kernel %s waits", core->kernel->name);
 		chip_unlock(c);
@@ -495,13 +495,13 @@ static void handle_signals(struct engine *e)
 {
 	struct chip *c = &e->chip;
 	/* acq_rel: pairs with the release in the monitor; takes the bits exactly once */
-	uint32_t bits = atomic_exchange_explicit(&e->signals, 0, memory_order_acq_rel);
+	uint64_t bits = atomic_exchange_explicit(&e->signals, 0, memory_order_acq_rel);
 	char report[800];
 
-	if (chip_is_fatal(c))
+	/* relaxed: only this side writes it */
+	if (chip_is_fatal(c) ||
+	    bits >> ENGINE_SIG_BITS != atomic_load_explicit(&e->serial, memory_order_relaxed))
 		return;
-	if (bits & ENGINE_SIG_ABORT)
-		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL, "the context is being destroyed");
 	chip_describe_stall(c, report, sizeof(report));
 	if (bits & ENGINE_SIG_TENSOR_WAIT && c->orch_wait == CHIP_ORCH_TENSOR)
 		chip_fail_orch(c, SIMPLER_RUN_TENSOR_WAIT_TIMEOUT, "an element access waited too long: %s",
@@ -577,9 +577,12 @@ static void step(struct engine *e)
 	struct chip *c = &e->chip;
 	struct chip_core *core;
 
-	/* relaxed: a hint; the exchange in handle_signals() acquires */
+	/* relaxed: hints; the exchange in handle_signals() acquires, abort orders nothing */
 	if (atomic_load_explicit(&e->signals, memory_order_relaxed))
 		handle_signals(e);
+	if (atomic_load_explicit(&e->abort, memory_order_relaxed) && !chip_is_fatal(c))
+		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL,
+				"the context is being destroyed");
 	if (e->resumed && !chip_is_fatal(c)) {
 		switch_to(e, pop_resumed(e)->strand, true);
 		return;
@@ -653,6 +656,8 @@ int engine_start(struct engine *e)
 	e->orch_runnable = true;
 	e->resumed = NULL;
 	e->resumed_tail = &e->resumed;
+	/* relaxed: the monitor reads it after it has seen active */
+	atomic_fetch_add_explicit(&e->serial, 1, memory_order_relaxed);
 	/* seq_cst: pairs with the monitor's check between announcing its sleep and sleeping */
 	atomic_store(&e->active, true);
 	monitor_wake(e);

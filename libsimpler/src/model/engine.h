@@ -38,10 +38,10 @@
 #define ENGINE_PARALLEL_NS	1000u	/* kernels at least this long are run by several threads */
 #define ENGINE_MAX_THREADS	256u
 
-/* Bits of engine.signals, set by other threads and handled in the loop. */
+/* Low bits of engine.signals; above them the serial of the launch they are meant for. */
 #define ENGINE_SIG_WATCHDOG	(1u << 0)
 #define ENGINE_SIG_TENSOR_WAIT	(1u << 1)
-#define ENGINE_SIG_ABORT	(1u << 2)	/* the context is being destroyed */
+#define ENGINE_SIG_BITS		8
 
 /* What the monitor must know to end a guarded call; written by its thread, read by the monitor. */
 struct engine_call {
@@ -79,7 +79,9 @@ struct engine {
 	uint32_t polls;
 	bool leaving;			/* the owner's thread is wanted back */
 
-	_Atomic uint32_t signals;	/* ENGINE_SIG_* */
+	_Atomic uint64_t signals;	/* ENGINE_SIG_*, set by the monitor, handled in the loop */
+	_Atomic uint64_t serial;	/* of the launch */
+	_Atomic bool abort;		/* the context is being destroyed */
 	_Atomic bool active;		/* a launch is being executed */
 	_Atomic bool lost;		/* a kernel could not be ended: the context is unusable */
 

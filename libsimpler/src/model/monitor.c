@@ -28,6 +28,7 @@
 #define TENSOR_WAIT_NS		15000000000ull
 
 struct watch {
+	uint64_t serial;		/* of the launch being watched */
 	uint64_t progress;
 	uint64_t since_ns;
 	uint32_t tries;
@@ -62,11 +63,16 @@ static void interrupt_calls(struct engine *e, bool force)
 	pthread_mutex_unlock(&e->roster_mutex);
 }
 
+static void raise_signal(struct engine *e, const struct watch *w, uint32_t bit)
+{
+	/* release: pairs with the exchange in handle_signals() */
+	atomic_store_explicit(&e->signals, w->serial << ENGINE_SIG_BITS | bit, memory_order_release);
+}
+
 /* First the loop is asked; if it does not come round, the calls are ended. */
 static void fire(struct engine *e, struct watch *w)
 {
-	/* release: pairs with the exchange in handle_signals() */
-	atomic_fetch_or_explicit(&e->signals, ENGINE_SIG_WATCHDOG, memory_order_release);
+	raise_signal(e, w, ENGINE_SIG_WATCHDOG);
 	interrupt_calls(e, w->tries > FORCE_AFTER);
 	if (++w->tries == LOST_AFTER) {
 		log_error("a kernel could not be ended; the context is unusable from now on");
@@ -75,14 +81,13 @@ static void fire(struct engine *e, struct watch *w)
 	}
 }
 
-static void check_tensor_wait(struct engine *e, uint64_t now)
+static void check_tensor_wait(struct engine *e, const struct watch *w, uint64_t now)
 {
 	/* relaxed: a time stamp, only compared */
 	uint64_t start = atomic_load_explicit(&e->chip.orch_wait_start_ns, memory_order_relaxed);
 
 	if (start && now - start > TENSOR_WAIT_NS)
-		/* release: pairs with the exchange in handle_signals() */
-		atomic_fetch_or_explicit(&e->signals, ENGINE_SIG_TENSOR_WAIT, memory_order_release);
+		raise_signal(e, w, ENGINE_SIG_TENSOR_WAIT);
 }
 
 static void observe(struct engine *e, struct watch *w)
@@ -90,12 +95,13 @@ static void observe(struct engine *e, struct watch *w)
 	uint64_t now = clock_mono_ns();
 	/* relaxed: only compared with its former value */
 	uint64_t progress = atomic_load_explicit(&e->chip.progress, memory_order_relaxed);
+	uint64_t serial = atomic_load_explicit(&e->serial, memory_order_relaxed);
 
-	if (progress != w->progress) {
-		*w = (struct watch){ .progress = progress, .since_ns = now };
+	if (progress != w->progress || serial != w->serial) {
+		*w = (struct watch){ .serial = serial, .progress = progress, .since_ns = now };
 		return;
 	}
-	check_tensor_wait(e, now);
+	check_tensor_wait(e, w, now);
 	if (now - w->since_ns >= (uint64_t)e->no_progress_ms * 1000000)
 		fire(e, w);
 }
