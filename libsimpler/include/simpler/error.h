@@ -104,7 +104,7 @@ enum simpler_error_code {
 	SIMPLER_ERR_TENSOR_LIMIT = -1041,	/* ValueError: too many tensors */
 	SIMPLER_ERR_SCALAR_LIMIT = -1042,	/* ValueError: too many scalars */
 	SIMPLER_ERR_CHILD_LIMIT = -1043,	/* ValueError: too many kernels */
-	SIMPLER_ERR_CHILD_DUPLICATE = -1044,	/* ValueError: a func_id occurs twice or is negative */
+	SIMPLER_ERR_CHILD_DUPLICATE = -1044,	/* ValueError: a func_id twice or negative */
 	SIMPLER_ERR_CALLABLE_SIZE = -1045,	/* ValueError: binary empty or too large */
 	SIMPLER_ERR_CALLABLE_BYTES = -1046,	/* ValueError: corrupt or truncated bytes */
 	SIMPLER_ERR_CALLABLE_TYPE = -1047,	/* TypeError: not a callable for this level */
@@ -126,7 +126,7 @@ enum simpler_error_code {
 	SIMPLER_ERR_BUFFER_UNPROVEN = -1066,	/* RuntimeError: completion is unproven */
 	SIMPLER_ERR_BUFFER_EXPORTED = -1067,	/* BufferError: views of the memory are alive */
 	SIMPLER_ERR_BUFFER_FOREIGN = -1068,	/* ValueError: UNSUPPORTED_ENDPOINT_RELATION */
-	SIMPLER_ERR_BUFFER_SPACE = -1069,	/* ValueError: HOST where DEVICE is needed, or reverse */
+	SIMPLER_ERR_BUFFER_SPACE = -1069,	/* ValueError: HOST instead of DEVICE, or reverse */
 	SIMPLER_ERR_BUFFER_GRANT = -1070,	/* ValueError: needs READ or WRITE */
 	SIMPLER_ERR_BUFFER_BOUNDS = -1071,	/* ValueError: offset and length leave the buffer */
 	SIMPLER_ERR_SHM_MISSING = -1072,	/* FileNotFoundError */

@@ -246,7 +246,7 @@ SIMPLER_API int simpler_worker_wrap_host(struct simpler_worker *w, void *data, u
 struct simpler_copy {
 	int64_t dst_offset;
 	int64_t src_offset;
-	int64_t nbytes;		/* with SIMPLER_COPY_NBYTES; else the host side from its offset on */
+	int64_t nbytes;		/* with SIMPLER_COPY_NBYTES; else the rest of the host side */
 	uint32_t flags;
 	uint32_t reserved;
 };

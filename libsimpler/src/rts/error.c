@@ -139,7 +139,9 @@ const char *simpler_error_description(int code)
 
 	if (entry)
 		return entry->description;
-	return !code || is_run_code(code) ? run_code_description(-code) : "not a code of this library";
+	if (code && !is_run_code(code))
+		return "not a code of this library";
+	return run_code_description(-code);
 }
 
 void err_clear(struct simpler_error *e)

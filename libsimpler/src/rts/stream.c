@@ -134,7 +134,7 @@ bool rts_stream_banned(const struct simpler_stream *s)
 
 int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t last)
 {
-	/* relaxed: the caller has seen completed >= last by an acquire (step 10), paired with step 8 */
+	/* relaxed: the caller saw completed >= last by an acquire (step 10), paired with step 8 */
 	int32_t error = __atomic_load_n(&s->ring->error, __ATOMIC_RELAXED);
 	uint64_t seqno = __atomic_load_n(&s->ring->error_seqno, __ATOMIC_RELAXED);
 
@@ -201,7 +201,7 @@ static int stream_run_locked(struct simpler_stream *s, const struct simpler_hw_c
 		rc = stream_enqueue_locked(s, &proof, &last);
 	if (!rc)
 		rc = rts_stream_wait(s, last, &stream_forever);
-	/* acquire: pairs with the device's release of completed (step 8), as the value of a FENCE */
+	/* acquire: pairs with the device's release of the fence's value */
 	if (rc || __atomic_load_n(word, __ATOMIC_ACQUIRE) == s->proof)
 		return rc;
 	if (rts_stream_banned(s))

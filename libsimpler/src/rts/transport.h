@@ -37,7 +37,7 @@ struct rts_transport {
 	int (*memory_free)(void *context, uint64_t addr);
 	void (*memory_usage)(void *context, uint64_t *context_bytes, uint64_t *chip_bytes);
 
-	/* Zeroed memory that host and chip share coherently, 64-byte aligned: descriptors, status, fences. */
+	/* Zeroed memory that host and chip share coherently, 64-byte aligned. */
 	int (*shared_alloc)(void *context, uint64_t bytes, void **host, uint64_t *addr);
 	void (*shared_free)(void *context, void *host, uint64_t bytes);
 

@@ -89,10 +89,10 @@ static int check_host_tensor(struct bind_request *rq, size_t i, const struct sim
 
 	if (!simpler_tensor_contiguous(t))
 		return err_set(e, SIMPLER_ERR_TENSOR,
-			       "argument %zu: a HOST tensor must be contiguous to be transferred", i);
+			       "argument %zu: a HOST tensor must be contiguous", i);
 	if (back && rq->entry->sig_count && t->buffer.access == SIMPLER_ACCESS_READ)
 		return err_set(e, SIMPLER_ERR_BUFFER_GRANT,
-			       "argument %zu: the callable writes it, but its buffer grants READ only",
+			       "argument %zu: the callable writes it, its buffer grants READ only",
 			       i);
 	rq->staging += staging_span(t);
 	rq->copies += back ? 2 : 1;
@@ -127,8 +127,8 @@ static int check_host_alias(const struct bind_request *rq, struct simpler_error 
 			     direction(rq->entry, j) != SIMPLER_DIR_IN) &&
 			    simpler_tensor_overlap(&a->tensors[i], &a->tensors[j]))
 				return err_set(e, SIMPLER_ERR_ARG_OVERLAP,
-					       "arguments %zu and %zu have overlapping bytes of one "
-					       "host buffer and one of them is written", i, j);
+					       "arguments %zu and %zu have overlapping bytes of "
+					       "one host buffer and one of them is written", i, j);
 	}
 	return 0;
 }

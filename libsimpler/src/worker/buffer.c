@@ -95,8 +95,8 @@ static int device_malloc(struct simpler_worker *w, uint64_t size, struct simpler
 			(unsigned long long)size, simpler_error_description(rc));
 		goto put;
 	}
-	buffer_set_desc(b, SIMPLER_SPACE_DEVICE, SIMPLER_ACCESS_READWRITE, SIMPLER_BACKEND_DEVICE_MALLOC,
-		  size);
+	buffer_set_desc(b, SIMPLER_SPACE_DEVICE, SIMPLER_ACCESS_READWRITE,
+			SIMPLER_BACKEND_DEVICE_MALLOC, size);
 	buffer_set_address(b, b->address);
 	rc = buffer_enter_device(w, b);
 	if (rc) {

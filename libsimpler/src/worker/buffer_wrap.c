@@ -78,7 +78,7 @@ static int wrap_enter(struct simpler_worker *w, struct simpler_buffer *b,
 	other = buffers_find_overlap(w, b, BUFFER_WRAP);
 	if (other)
 		return err_set(error, SIMPLER_ERR_WRAP_OVERLAP,
-			       "%llu bytes at 0x%llx overlaps wrapped storage of %llu bytes at 0x%llx",
+			       "%llu bytes at 0x%llx overlaps the %llu wrapped bytes at 0x%llx",
 			       (unsigned long long)b->desc.nbytes, (unsigned long long)b->address,
 			       (unsigned long long)other->desc.nbytes,
 			       (unsigned long long)other->address);

@@ -13,7 +13,7 @@ struct config_defaults {
 	uint32_t deps;			/* enum simpler_deps, never DEFAULT */
 };
 
-/** config_defaults_read - from the environment; values that are not valid are reported and ignored */
+/** config_defaults_read - from the environment; bad values are reported and ignored */
 void config_defaults_read(struct config_defaults *d);
 
 /** config_runtime_env_check - the ring rules; SIMPLER_ERR_CONFIG_RING */

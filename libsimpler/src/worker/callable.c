@@ -163,8 +163,8 @@ static int children_check(const struct simpler_chip_spec *spec, struct simpler_e
 		for (j = 0; j < i; j++)
 			if (spec->children[j].func_id == spec->children[i].func_id)
 				return err_set(error, SIMPLER_ERR_CHILD_DUPLICATE,
-					       "func_id %d is used by children[%zu] and children[%zu]",
-					       spec->children[i].func_id, j, i);
+					       "children[%zu] and [%zu] both have func_id %d",
+					       j, i, spec->children[i].func_id);
 	}
 	return 0;
 }
@@ -241,7 +241,7 @@ int simpler_chip_callable_build(const struct simpler_chip_spec *spec,
 			       (unsigned long long)storage, UINT32_MAX);
 	b = callable_blob_create(sizeof(struct simpler_hw_chip_callable) + storage);
 	if (!b)
-		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for a callable of %llu bytes",
+		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %llu bytes",
 			       (unsigned long long)storage);
 	chip_fill((struct simpler_hw_chip_callable *)b->bytes, spec);
 	*out = (struct simpler_chip_callable *)b;

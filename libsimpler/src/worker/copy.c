@@ -107,7 +107,9 @@ static int check_bounds(struct copy *c, const struct simpler_copy *range, struct
 		return rc;
 	c->nbytes = given ? (uint64_t)range->nbytes : c->host.bytes - c->host_offset;
 	rc = check_side("host", c->host_offset, c->nbytes, c->host.bytes, e);
-	return rc ? rc : check_side("device", c->device_offset, c->nbytes, c->device->desc.nbytes, e);
+	if (!rc)
+		rc = check_side("device", c->device_offset, c->nbytes, c->device->desc.nbytes, e);
+	return rc;
 }
 
 /* Locked. */

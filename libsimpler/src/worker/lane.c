@@ -284,7 +284,8 @@ static int lane_wait_oldest(struct simpler_worker *w, const struct rts_wait *wai
 	if (rc == SIMPLER_ERR_DEVICE_LOST)
 		lane_lost_locked(w);
 	else if (rc)
-		return err_set(e, rc, "no place in the pipeline: %s", simpler_error_description(rc));
+		return err_set(e, rc, "no place in the pipeline: %s",
+			       simpler_error_description(rc));
 	return 0;
 }
 

@@ -128,7 +128,9 @@ static int install_error(const struct simpler_hw_status *status, int code,
 		return e->code;
 	}
 	if (code == SIMPLER_ERR_DEVICE_LOST)
-		return err_set(e, code, "the chip was lost while callable '%s' was installed", what);
+		return err_set(e, code, "the chip was lost while '%s' was installed", what);
+	if (code == SIMPLER_ERR_NO_MEMORY)
+		return err_set(e, code, "no memory to install callable '%s'", what);
 	return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
 		       "the chip refused callable '%s' (%s, status %d)", what,
 		       simpler_error_name(code), status->code);
@@ -304,7 +306,7 @@ int simpler_worker_register(struct simpler_worker *w, struct simpler_chip_callab
 	int rc;
 
 	if (!callable) {
-		err_set(&e, SIMPLER_ERR_CALLABLE_TYPE, "a level-2 Worker takes chip callables only");
+		err_set(&e, SIMPLER_ERR_CALLABLE_TYPE, "level 2 takes chip callables only");
 		return worker_failed(w, &e);
 	}
 	pthread_mutex_lock(&w->install_lock);
@@ -350,7 +352,8 @@ static int unregister_locked(struct simpler_worker *w, const struct simpler_call
 	return 0;
 }
 
-int simpler_worker_unregister(struct simpler_worker *w, const struct simpler_callable_handle *handle)
+int simpler_worker_unregister(struct simpler_worker *w,
+			      const struct simpler_callable_handle *handle)
 {
 	struct simpler_chip_callable *put = NULL;
 	struct worker_lease lease;

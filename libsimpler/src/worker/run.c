@@ -154,7 +154,8 @@ static int options_check(const struct simpler_run_options *o, struct rts_wait *w
 	int rc = rts_wait_init(wait, o ? o->wait : NULL);
 
 	if (rc)
-		return err_set(e, rc, "timeout %lld ns is negative", (long long)o->wait->timeout_ns);
+		return err_set(e, rc, "timeout %lld ns is negative",
+			       (long long)o->wait->timeout_ns);
 	if (!o)
 		return 0;
 	if (o->reserved || o->flags & ~SIMPLER_RUN_CALLER_STREAM)

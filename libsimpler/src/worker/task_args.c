@@ -317,7 +317,7 @@ static int blob_check(const void *blob, size_t capacity, struct blob_header *h,
 		      struct simpler_error *error)
 {
 	if (capacity < sizeof(*h))
-		return err_set(error, SIMPLER_ERR_BLOB, "the blob has %zu bytes, at least %zu needed",
+		return err_set(error, SIMPLER_ERR_BLOB, "the blob has %zu bytes, it needs %zu",
 			       capacity, sizeof(*h));
 	memcpy(h, blob, sizeof(*h));
 	if (h->tensors < 0 || h->scalars < 0)

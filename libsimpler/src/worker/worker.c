@@ -222,7 +222,7 @@ static int init_check_borrow(struct simpler_worker *w, const struct simpler_init
 		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "borrowed_context_generation is 0");
 	if (w->level != 2)
 		return err_set(e, SIMPLER_ERR_OPTION_CONFLICT,
-			       "a context can be borrowed at level 2 only, this Worker has level %d",
+			       "a context can be borrowed at level 2 only, not at level %d",
 			       w->level);
 	if (w->config.enable_sdma || w->config.workspace_budget)
 		return err_set(e, SIMPLER_ERR_OPTION_CONFLICT,
@@ -242,7 +242,8 @@ static int init_check_options(struct simpler_worker *w, const struct simpler_ini
 	if (!o)
 		return 0;
 	if (o->reserved || o->flags & ~SIMPLER_INIT_BORROW)
-		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "unknown init flags 0x%x", o->flags);
+		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "unknown init flags 0x%x",
+			       o->flags);
 	if (o->prewarm)
 		rc = config_runtime_env_check(&o->prewarm->runtime_env, e);
 	if (!rc && o->flags & SIMPLER_INIT_BORROW)
@@ -294,7 +295,7 @@ static int resolve_platform(struct simpler_worker *w, struct simpler_error *e)
 		return err_set(e, SIMPLER_ERR_PLATFORM_UNKNOWN, "unknown platform '%s'", platform);
 	if (w->config.enable_sdma && w->platform->simulated)
 		return err_set(e, SIMPLER_ERR_OPTION_UNSUPPORTED,
-			       "enable_sdma: platform %s has no asynchronous copy engine", platform);
+			       "enable_sdma: %s has no asynchronous copy engine", platform);
 	if (w->config.device_id < 0)
 		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "device_id %d is negative",
 			       w->config.device_id);
@@ -405,7 +406,7 @@ int simpler_worker_init(struct simpler_worker *w, const struct simpler_init_opti
 	config_defaults_read(&w->defaults);
 	rc = init_start(w, &e);
 	if (rc)
-		worker_teardown(w, &later);	/* the first cause is reported; close repeats what failed */
+		worker_teardown(w, &later);	/* close repeats what fails here */
 	init_publish(w, rc);
 	return rc ? worker_failed(w, &e) : 0;
 }
@@ -429,7 +430,8 @@ static int teardown_stream(struct simpler_worker *w, struct simpler_stream **fie
 	pthread_mutex_lock(&w->lock);
 	*field = s;
 	pthread_mutex_unlock(&w->lock);
-	return err_set(e, rc, "the chip could not stop a stream: %s", simpler_error_description(rc));
+	return err_set(e, rc, "the chip could not stop a stream: %s",
+		       simpler_error_description(rc));
 }
 
 /*
@@ -449,9 +451,11 @@ static int worker_teardown(struct simpler_worker *w, struct simpler_error *e)
 	if (w->context) {
 		lane_close(w);
 		rc = simpler_context_destroy(w->context);
+		if (rc && !first)
+			first = err_set(e, rc, "the chip could not end the context: %s",
+					simpler_error_description(rc));
 		if (rc)
-			return first ? first : err_set(e, rc, "the chip could not end the context: %s",
-						       simpler_error_description(rc));
+			return first;
 		w->context = NULL;
 	}
 	callables_fini(&w->callables);
@@ -470,7 +474,8 @@ static int close_cancel_init(struct simpler_worker *w, struct simpler_error *e)
 	struct rts_wait wait = { .deadline_ns = INT64_MAX };
 
 	if (pthread_equal(w->init_thread, pthread_self()))
-		return err_set(e, SIMPLER_ERR_INVALID_STATE, "close inside init of the same thread");
+		return err_set(e, SIMPLER_ERR_INVALID_STATE,
+			       "close inside init of the same thread");
 	w->cancel_init = true;
 	wait.deadline_ns = (int64_t)clock_deadline(WORKER_CANCEL_TIMEOUT_NS);
 	while (w->state == SIMPLER_WORKER_INITIALIZING)

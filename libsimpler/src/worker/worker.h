@@ -236,7 +236,7 @@ void lease_join_locked(struct simpler_worker *w, struct worker_lease *l);
 bool lease_held_locked(struct simpler_worker *w);
 /* SIMPLER_ERR_INVALID_STATE unless READY. */
 int worker_check_ready_locked(struct simpler_worker *w, struct simpler_error *e);
-/* Waits on worker.changed until the deadline; SIMPLER_ERR_TIMEOUT, _INTERRUPTED, or 0 to look again. */
+/* Waits for worker.changed; SIMPLER_ERR_TIMEOUT, _INTERRUPTED, or 0 to look again. */
 int worker_wait_changed_locked(struct simpler_worker *w, const struct rts_wait *wait);
 /* Remembers a failure for simpler_worker_last_error(); returns its code. Not locked. */
 int worker_failed(struct simpler_worker *w, const struct simpler_error *e);
@@ -255,7 +255,8 @@ struct callable_entry *callables_find(struct simpler_worker *w,
 /* ---- buffer.c, buffer_table.c ---- */
 
 /* The live buffer that @desc describes exactly, or NULL with an error. Locked. */
-struct simpler_buffer *buffers_find(struct simpler_worker *w, const struct simpler_buffer_desc *desc,
+struct simpler_buffer *buffers_find(struct simpler_worker *w,
+				    const struct simpler_buffer_desc *desc,
 				    struct simpler_error *e);
 /* WRAP buffers must not overlap device allocations; SIMPLER_ERR_WRAP_OVERLAP. Locked. */
 int buffers_check_wrap(struct simpler_worker *w, struct simpler_buffer *b, struct simpler_error *e);

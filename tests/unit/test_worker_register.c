@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Registration of callables. */
+#include "worker_fixture.h"
+
+static struct simpler_callable_handle register_content(struct simpler_worker *w, uint32_t content)
+{
+	struct simpler_chip_callable *c = callable_new("", content);
+	struct simpler_callable_handle h;
+
+	assert_int_equal(simpler_worker_register(w, c, &h), 0);
+	simpler_chip_callable_put(c);
+	return h;
+}
+
+static int run(struct simpler_worker *w, const struct simpler_callable_handle *h)
+{
+	return simpler_worker_run(w, h, NULL, NULL, NULL);
+}
+
+static void equal_content_is_installed_once(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle a = register_content(w, 1), b = register_content(w, 1);
+
+	(void)state;
+	assert_int_equal(fake.uploads, 1);
+	assert_memory_equal(a.digest, b.digest, 32);
+	assert_true(a.id != b.id);
+	assert_int_equal(a.kind, SIMPLER_KIND_CHIP_CALLABLE);
+	assert_int_equal(a.target_namespace, SIMPLER_LOCAL_CHIP);
+	assert_int_equal(simpler_worker_unregister(w, &a), 0);
+	assert_int_equal(fake.unloads, 0);
+	assert_int_equal(run(w, &b), 0);
+	assert_int_equal(run(w, &a), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	assert_int_equal(simpler_worker_unregister(w, &b), 0);
+	assert_int_equal(fake.unloads, 1);
+	worker_end(w);
+}
+
+static void sixty_four_slots_and_the_smallest_free_one_is_reused(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle h[64], extra;
+	struct simpler_chip_callable *c = callable_new("", 1000);
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		h[i] = register_content(w, i);
+	assert_int_equal(simpler_worker_register(w, c, &extra), SIMPLER_ERR_CAPACITY);
+	expect_error(w, SIMPLER_ERR_CAPACITY, "callable capacity exhausted");
+	assert_int_equal(simpler_worker_unregister(w, &h[40]), 0);
+	assert_int_equal(simpler_worker_unregister(w, &h[2]), 0);
+	assert_int_equal(simpler_worker_register(w, c, &extra), 0);
+	assert_int_equal(fake.upload_slots[64], 2);
+	assert_int_equal(run(w, &extra), 0);
+	assert_int_equal(fake.last_slot, 2);
+	assert_int_equal(run(w, &h[63]), 0);
+	assert_int_equal(fake.last_slot, 63);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+static void foreign_stale_and_forged_handles_are_refused(void **state)
+{
+	struct simpler_worker *w = worker_ready(), *other = worker_ready();
+	struct simpler_callable_handle h = register_content(other, 1), mine = register_content(w, 1);
+	struct simpler_callable_handle forged = { 0 }, changed = mine;
+
+	(void)state;
+	assert_int_equal(run(w, &h), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	expect_error(w, SIMPLER_ERR_HANDLE_NOT_LIVE, "belongs to another Worker or to none");
+	assert_int_equal(run(w, &forged), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	forged = mine;
+	forged.id += 1;
+	assert_int_equal(run(w, &forged), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	changed.digest[5] ^= 1;
+	assert_int_equal(run(w, &changed), SIMPLER_ERR_HANDLE_MUTATED);
+	changed = mine;
+	changed.target_namespace = SIMPLER_LOCAL_PYTHON;
+	assert_int_equal(run(w, &changed), SIMPLER_ERR_HANDLE_NAMESPACE);
+	assert_int_equal(simpler_worker_unregister(w, &mine), 0);
+	assert_int_equal(simpler_worker_unregister(w, &mine), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	expect_error(w, SIMPLER_ERR_HANDLE_NOT_LIVE, "it was unregistered");
+	assert_int_equal(simpler_worker_register(w, NULL, &h), SIMPLER_ERR_CALLABLE_TYPE);
+	assert_int_equal(simpler_worker_destroy(other), 0);
+	worker_end(w);
+}
+
+static void registered_before_init_is_installed_by_init(void **state)
+{
+	struct simpler_worker *w = worker_new();
+	struct simpler_callable_handle a = register_content(w, 1), b = register_content(w, 2);
+
+	(void)state;
+	assert_int_equal(fake.uploads, 0);
+	assert_int_equal(simpler_worker_unregister(w, &a), 0);
+	assert_int_equal(simpler_worker_init(w, NULL), 0);
+	assert_int_equal(fake.uploads, 1);
+	assert_int_equal(fake.upload_slots[0], 1);
+	assert_int_equal(run(w, &b), 0);
+	assert_int_equal(run(w, &a), SIMPLER_ERR_HANDLE_NOT_LIVE);
+	worker_end(w);
+}
+
+static void platform_is_fixed_by_the_first_registration(void **state)
+{
+	struct simpler_worker *w = worker_new();
+	struct simpler_callable_handle a = register_content(w, 1);
+
+	(void)state;
+	assert_int_equal(simpler_worker_set_platform(w, "a5sim"), SIMPLER_ERR_INVALID_STATE);
+	assert_int_equal(simpler_worker_unregister(w, &a), 0);
+	assert_int_equal(simpler_worker_set_platform(w, "a5sim"), 0);
+	worker_end(w);
+}
+
+static void refused_upload_leaves_no_trace(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+
+	(void)state;
+	fake.refuse_upload = SIMPLER_RUN_INVALID_ARGS;
+	fake.text = "symbol 'entry' is missing";
+	assert_int_equal(simpler_worker_register(w, c, &h), -SIMPLER_RUN_INVALID_ARGS);
+	expect_error(w, -SIMPLER_RUN_INVALID_ARGS, "symbol 'entry' is missing");
+	fake.refuse_upload = 300;	/* not a run code */
+	assert_int_equal(simpler_worker_register(w, c, &h), SIMPLER_ERR_REGISTER_FAILED);
+	fake.refuse_upload = 0;
+	assert_int_equal(simpler_worker_register(w, c, &h), 0);
+	assert_int_equal(fake.upload_slots[2], 0);
+	assert_int_equal(run(w, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+static void refused_upload_fails_init(void **state)
+{
+	struct simpler_worker *w = worker_new();
+
+	(void)state;
+	register_content(w, 1);
+	fake.refuse_upload = SIMPLER_RUN_INVALID_ARGS;
+	assert_int_equal(simpler_worker_init(w, NULL), -SIMPLER_RUN_INVALID_ARGS);
+	assert_int_equal(simpler_worker_get_state(w), SIMPLER_WORKER_FAILED);
+	assert_true(fake_nothing_alive());
+	worker_end(w);
+}
+
+static void register_does_not_wait_for_runs_but_unregister_of_a_used_one_does(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle a = register_content(w, 1), b, c = register_content(w, 3);
+	struct simpler_run *r;
+
+	(void)state;
+	fake.hold = true;
+	assert_int_equal(simpler_worker_submit(w, &a, NULL, NULL, NULL, &r), 0);
+	b = register_content(w, 2);
+	assert_int_equal(simpler_worker_unregister(w, &c), 0);
+	assert_int_equal(simpler_worker_unregister(w, &b), 0);
+	assert_false(simpler_run_done(r));
+	fake_release();
+	assert_int_equal(simpler_worker_unregister(w, &a), 0);
+	assert_true(simpler_run_done(r));
+	simpler_run_put(r);
+	worker_end(w);
+}
+
+static void allocation_failures_of_register_are_clean(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+	int n = 1;
+
+	(void)state;
+	for (;; n++) {
+		fake.fail_at = fake.calls + n;
+		if (!simpler_worker_register(w, c, &h))
+			break;
+		assert_true(n < 10);
+	}
+	assert_true(n > 1);
+	fake.fail_at = 0;
+	assert_int_equal(run(w, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		chip_test(equal_content_is_installed_once),
+		chip_test(sixty_four_slots_and_the_smallest_free_one_is_reused),
+		chip_test(foreign_stale_and_forged_handles_are_refused),
+		chip_test(registered_before_init_is_installed_by_init),
+		chip_test(platform_is_fixed_by_the_first_registration),
+		chip_test(refused_upload_leaves_no_trace),
+		chip_test(refused_upload_fails_init),
+		chip_test(register_does_not_wait_for_runs_but_unregister_of_a_used_one_does),
+		chip_test(allocation_failures_of_register_are_clean),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
