@@ -83,7 +83,7 @@ static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
 
 	if (bytes < a->chunk_bytes)
 		bytes = a->chunk_bytes;
-	if (bytes > SIZE_MAX - sizeof(*c))
+	if (bytes > PTRDIFF_MAX - sizeof(*c))
 		return NULL;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
