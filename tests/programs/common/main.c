@@ -39,6 +39,11 @@ bool prog_api_is(const struct prog_session *s, const char *name)
 	return !strcmp(s->api, name);
 }
 
+unsigned int prog_passes(const struct prog_session *s)
+{
+	return s->totals->passes;
+}
+
 /* ---- arguments ------------------------------------------------------------------ */
 
 static void usage(const struct prog *p)

@@ -53,6 +53,9 @@ struct prog_session {
 	struct prog_totals *totals;
 };
 
+/* Passes that have ended: goldens that do not change are made in the first one. */
+unsigned int prog_passes(const struct prog_session *s);
+
 /* True if this pass uses the named API. */
 bool prog_api_is(const struct prog_session *s, const char *name);
 

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "../push.h"
+
+extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
+{
+	push<TileSplitAxis::TILE_NO_SPLIT>(args);
+}
