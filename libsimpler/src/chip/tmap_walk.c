@@ -90,9 +90,12 @@ static void enter_block(struct tmap_walk *w, const struct tmap_index *ix)
 
 	w->block_hash = hash_block(c, w->ndims, w->block);
 	w->group = group_of(ix, w->block_hash);
+	w->bits = wanted(w, c);
+	if (!(w->bits & (w->bits - 1)))
+		return;		/* one cell: its bucket tells as much as the filter */
 	bits = *filter_of(ix, w->block_hash);
 	rotation = rotation_of(w->block_hash);
-	w->bits = (bits >> rotation | bits << (-rotation & 63)) & wanted(w, c);
+	w->bits &= bits >> rotation | bits << (-rotation & 63);
 }
 
 /* Steps to the next block of the class; false at the end. */
