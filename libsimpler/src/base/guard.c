@@ -212,6 +212,12 @@ enum guard_outcome guard_outcome(struct guard_thread *t, uint64_t ticket)
 	return outcome;
 }
 
+uint64_t guard_active(const struct guard_thread *t)
+{
+	/* relaxed: pairs with guard_set_top(), a snapshot */
+	return atomic_load_explicit(&t->active, memory_order_relaxed);
+}
+
 bool guard_ticket_active(const struct guard_thread *t, uint64_t ticket)
 {
 	/* relaxed: pairs with guard_set_top(); a snapshot that orders nothing */

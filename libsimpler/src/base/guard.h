@@ -161,6 +161,9 @@ int guard_interrupt(struct guard_thread *t, uint64_t ticket, uintptr_t text_lo, 
 /** guard_outcome() - what became of the last request to @t, if it was for @ticket */
 enum guard_outcome guard_outcome(struct guard_thread *t, uint64_t ticket);
 
+/** guard_active() - ticket of the innermost guarded call @t is in right now (a snapshot), 0 none */
+uint64_t guard_active(const struct guard_thread *t);
+
 /** guard_ticket_active() - is @ticket the innermost guarded call of @t right now (a snapshot) */
 bool guard_ticket_active(const struct guard_thread *t, uint64_t ticket);
 

@@ -136,6 +136,7 @@ struct chip_core {
 	struct chip *chip;
 	struct chip_task *task;
 	const struct chip_kernel *kernel;
+	const struct pto_core_args *light;	/* operands of a task without a record, else NULL */
 	struct chip_core *next;		/* placed list, pipe waiters, resume list */
 	struct fiber *strand;		/* PARKED: the stack its block waits on; the executor's */
 	struct pto_local_context local;
@@ -170,6 +171,8 @@ struct chip_scope {
 	uint8_t mode;			/* enum pto_scope_mode */
 	uint8_t ring;
 	uint32_t tasks;			/* its own, on its ring */
+	uint32_t light_first, light_last;	/* range of local ids with marks of this scope */
+	bool has_light;
 	struct chip_task *list;
 };
 
@@ -203,6 +206,8 @@ struct chip_executor_ops {
 	struct chip_core *(*self)(void);
 	/* Should @t, which could run at once, be queued for other threads instead?  Lock held. */
 	bool (*prefer_queue)(struct chip *c, const struct chip_task *t);
+	/* The same for a task of one kernel that has no record yet. */
+	bool (*prefer_queue_kernel)(struct chip *c, const struct chip_kernel *k);
 	/* Ends the calling block's kernel without returning to it. */
 	void (*abandon_kernel)(struct chip *c, struct chip_core *core) __attribute__((noreturn));
 };
@@ -261,6 +266,7 @@ struct chip {
 	enum chip_orch_wait orch_wait;
 	uint32_t orch_waits;		/* producers that an element access waits for */
 	uint64_t orch_request;		/* bytes, slots or clusters it waits for */
+	struct chip_task *light_node;	/* stands for a task without a record while its kernel runs */
 	struct chip_task *orch_node;	/* stands for the orchestrator in consumer lists */
 	_Atomic uint64_t orch_wait_start_ns;	/* of an element access, 0 none; read by the watchdog */
 

@@ -36,6 +36,14 @@ bool deps_lookup_id(struct chip *c, uint64_t id, const char *what, struct chip_t
 	return true;
 }
 
+/* A completed task without a record whose scope is open: it counts, but there is nothing to wait for. */
+static bool deps_is_held(const struct chip *c, uint64_t id)
+{
+	const struct chip_ring *r = &c->rings[id >> 32];
+
+	return (uint32_t)id - r->alive < r->next - r->alive;
+}
+
 static void add_edge(struct wiring *w, struct chip_task *producer)
 {
 	struct chip_edge *e = sched_edge(w->c);
@@ -81,6 +89,8 @@ static bool wire_explicit(struct wiring *w, const struct pto_core_args *args)
 			return false;
 		if (producer && !producer->base.consumed && flags)
 			add_producer(w, producer, flags);
+		else if (!producer && deps_is_held(w->c, args->deps[i]))
+			w->producers++;
 	}
 	return true;
 }
@@ -154,6 +164,29 @@ static bool wire_overlaps(struct wiring *w, const struct pto_tensor *t, uint8_t 
 			tmap_remove(m, e);
 	}
 	return true;
+}
+
+bool deps_is_done(struct chip *c, uint64_t id)
+{
+	uint32_t ring = (uint32_t)(id >> 32);
+	const struct chip_task *t;
+
+	if (ring >= CHIP_RINGS || !chip_ring_submitted(&c->rings[ring], (uint32_t)id))
+		return false;
+	t = (const struct chip_task *)chip_ring_task(&c->rings[ring], (uint32_t)id);
+	return !t || t->state == CHIP_COMPLETED;
+}
+
+bool deps_overlaps(struct chip *c, const struct pto_tensor *t, uint8_t tag)
+{
+	uint32_t mask = ordered_behind(c, tag);
+	struct tmap_buffer *b;
+	struct tmap_iter it;
+
+	if (!mask)
+		return false;
+	b = tmap_buffer(&c->tmap, t);
+	return !b || tmap_first(&it, &c->tmap, b, t, mask);
 }
 
 static bool take_spill(struct chip *c, struct chip_task *t, uint32_t producers)

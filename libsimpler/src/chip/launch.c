@@ -94,7 +94,8 @@ int chip_init(struct chip *c, const struct chip_config *config)
 	pthread_mutex_init(&c->mutex, NULL);
 	atomic_init(&c->fatal, false);
 	queue_init(&c->dummies);
-	c->orch_node = calloc(1, sizeof(*c->orch_node));
+	c->orch_node = calloc(2, sizeof(*c->orch_node));
+	c->light_node = c->orch_node ? c->orch_node + 1 : NULL;
 	rc = tmap_init(&c->tmap, CHIP_TMAP_LIMIT);
 	if (!rc)
 		rc = c->orch_node ? init_cores(c) : -ENOMEM;

@@ -170,8 +170,12 @@ static void erase_heap(struct chip_ring *r)
 
 void chip_ring_reset(struct chip_ring *r)
 {
-	for (uint32_t local = r->alive; local != r->next; local++)
-		chip_ring_put_record(r, r->slots[local & (r->window - 1)]->chunk);
+	for (uint32_t local = r->alive; local != r->next; local++) {
+		struct chip_ring_task *t = r->slots[local & (r->window - 1)];
+
+		if (!chip_slot_is_mark(t))
+			chip_ring_put_record(r, t->chunk);
+	}
 	r->next = r->alive = 0;
 	r->dep_used = 0;
 	erase_heap(r);

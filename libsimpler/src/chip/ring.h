@@ -71,6 +71,19 @@ struct chip_ring_task {
 	bool consumed;			/* completed and no longer referenced */
 };
 
+/*
+ * A task that completed inside its own submit and owns nothing has no record
+ * (light.c); its slot holds one of these marks instead of an address: held by
+ * the open scope of the given depth, or free to retire.
+ */
+#define CHIP_SLOT_LIGHT(depth)	((struct chip_ring_task *)(((uintptr_t)(depth) << 2) | 1))
+#define CHIP_SLOT_GONE		((struct chip_ring_task *)(uintptr_t)3)
+
+static inline bool chip_slot_is_mark(const struct chip_ring_task *t)
+{
+	return (uintptr_t)t & 1;
+}
+
 struct chip_ring {
 	uint32_t index;
 	uint32_t next;			/* local id of the next task */
@@ -129,12 +142,15 @@ static inline void chip_ring_publish(struct chip_ring *r, struct chip_ring_task 
 	r->next++;
 }
 
-/* The live task with this local id, or NULL when it is retired or was never submitted. */
+/* The live task with this local id, or NULL when nothing is left of it or it was never submitted. */
 static inline struct chip_ring_task *chip_ring_task(const struct chip_ring *r, uint32_t local)
 {
+	struct chip_ring_task *t;
+
 	if ((uint32_t)(local - r->alive) >= (uint32_t)(r->next - r->alive))
 		return NULL;
-	return r->slots[local & (r->window - 1)];
+	t = r->slots[local & (r->window - 1)];
+	return chip_slot_is_mark(t) ? NULL : t;
 }
 
 static inline bool chip_ring_submitted(const struct chip_ring *r, uint32_t local)

@@ -93,13 +93,19 @@ void sched_wake_orchestrator(struct chip *c)
 }
 
 /* Retires consumed tasks in submission order (chip-runtime §12). */
-static void advance_ring(struct chip *c, struct chip_ring *r)
+void sched_advance(struct chip *c, struct chip_ring *r)
 {
 	uint32_t before = r->alive;
 
 	while (r->alive != r->next) {
 		struct chip_ring_task *t = r->slots[r->alive & (r->window - 1)];
 
+		if (chip_slot_is_mark(t)) {
+			if (t != CHIP_SLOT_GONE)
+				break;
+			r->alive++;
+			continue;
+		}
 		if (!t->consumed)
 			break;
 		chip_heap_release(&r->heap, t->heap_end, t->heap_epoch);
@@ -118,7 +124,7 @@ static void consume(struct chip *c, struct chip_task *t)
 		cluster_release(c, t);
 	t->base.consumed = true;
 	if ((uint32_t)t->base.id == r->alive)
-		advance_ring(c, r);
+		sched_advance(c, r);
 }
 
 void sched_unref(struct chip *c, struct chip_task *t)
@@ -474,6 +480,34 @@ static bool run_inline_block(struct chip *c, struct chip_task *t, uint32_t clust
 			return false;
 	}
 	return true;
+}
+
+/* The same for a task without a record: one block of one kernel. */
+struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel)
+{
+	uint64_t among = all_clusters(c) & ~c->reserved;
+	uint64_t lane0 = c->free[shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0] & among;
+	uint64_t lane1 = shape == CHIP_SHAPE_AIC ? 0 : c->free[CHIP_AIV1] & among;
+	enum chip_slot slot = shape == CHIP_SHAPE_AIC ? CHIP_AIC : lane0 ? CHIP_AIV0 : CHIP_AIV1;
+	uint64_t where = lane0 ? lane0 : lane1;
+	struct chip_core *core;
+
+	if (!where)
+		return NULL;
+	core = core_at(c, (uint32_t)__builtin_ctzll(where), slot);
+	c->free[slot] &= ~(where & -where);
+	c->running++;
+	c->light_node->kernels[shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0] = kernel;
+	bind_core(core, c->light_node, shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0, 0);
+	core->state = CHIP_CORE_RUNNING;
+	return core;
+}
+
+void sched_light_done(struct chip *c, struct chip_core *core)
+{
+	core->light = NULL;
+	note_progress(c);
+	free_core(c, core);
 }
 
 bool sched_run_inline(struct chip *c, struct chip_task *t)

@@ -23,6 +23,13 @@ void sched_complete(struct chip *c, struct chip_task *t);
 /* Drops one reference; the task is consumed at zero once it is completed. */
 void sched_unref(struct chip *c, struct chip_task *t);
 
+/* Retires what is consumed at the old end of a ring. */
+void sched_advance(struct chip *c, struct chip_ring *r);
+
+/* Light tasks (light.c): the core a single block would run on, NULL: none is free. */
+struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel);
+void sched_light_done(struct chip *c, struct chip_core *core);
+
 /* Something the orchestrator may be waiting for became available. */
 void sched_wake_orchestrator(struct chip *c);
 

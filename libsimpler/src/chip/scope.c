@@ -28,9 +28,25 @@ void scope_begin(struct chip *c, int mode)
 	s->ring = (uint8_t)(c->rt.scope_depth < CHIP_RINGS ? c->rt.scope_depth : CHIP_RINGS - 1);
 	s->tasks = 0;
 	s->list = NULL;
+	s->has_light = false;
 	c->manual_depth += mode == PTO_SCOPE_MANUAL;
 	c->rt.scope_depth++;
 	c->rt.scope_serial = s->serial;
+}
+
+/* Marks of deeper scopes that shared the ring are gone already; those of outer ones stay. */
+static void drop_marks(struct chip *c, const struct chip_scope *s)
+{
+	struct chip_ring *r = &c->rings[s->ring];
+	const struct chip_ring_task *mine = CHIP_SLOT_LIGHT(s - c->scopes);
+
+	for (uint32_t local = s->light_first; local != s->light_last + 1; local++) {
+		struct chip_ring_task **slot = &r->slots[local & (r->window - 1)];
+
+		if (*slot == mine)
+			*slot = CHIP_SLOT_GONE;
+	}
+	sched_advance(c, r);
 }
 
 static void close_innermost(struct chip *c)
@@ -47,6 +63,8 @@ static void close_innermost(struct chip *c)
 		sched_unref(c, t);
 		t = next;
 	}
+	if (s->has_light)
+		drop_marks(c, s);
 }
 
 void scope_end(struct chip *c)

@@ -441,6 +441,48 @@ static bool note_pipes(struct chip *c, struct chip_task *t, const struct pto_cor
 	return true;
 }
 
+/* Its kernel has run and left completion conditions: the task gets the record it did without. */
+static void submit_deferred(struct chip *c, const struct pto_core_args *args, struct summary *sum,
+			    const struct kernels *k, struct chip_core *core,
+			    struct pto_task_outputs *out)
+{
+	struct chip_task *t = build(c, args, sum);
+
+	core->light = NULL;
+	if (!t)
+		return;
+	t->shape = k->shape;
+	t->kernel_mask = k->mask;
+	t->subtasks_left = 1;
+	t->waits = 0;
+	t->next_block = 1;
+	t->state = CHIP_READY;
+	core->task = t;
+	if (deps_publish(c, t, args))
+		chip_block_done(c, core);
+	out->task_id = t->base.id;
+	out->tensors = t->tensors;
+}
+
+/* Runs the task without a record if it can; true: the submit is over. */
+static bool submit_light(struct chip *c, const struct pto_core_args *args, struct summary *sum,
+			 const struct kernels *k, struct pto_task_outputs *out)
+{
+	const struct chip_kernel *kernel = k->of[k->shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0];
+	struct chip_core *deferred;
+	enum light_result r;
+	uint64_t id;
+
+	if (k->count != 1 || k->may_block || !light_fits(c, args, sum->seen))
+		return false;
+	r = light_run(c, args, k->shape, kernel, &deferred, &id);
+	if (r == LIGHT_DEFERRED)
+		submit_deferred(c, args, sum, k, deferred, out);
+	else if (r == LIGHT_DONE)
+		out->task_id = id;
+	return r != LIGHT_NOT;
+}
+
 #define GROUP_TAGS (1u << PTO_ARG_CLUSTER | 1u << PTO_ARG_PIPE_IN | 1u << PTO_ARG_PIPE_OUT)
 
 /* @mk NULL: a dummy task. */
@@ -453,6 +495,8 @@ void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 
 	if (!check_args(c, args, &sum) || (mk && !resolve_kernels(c, mk, &k)) ||
 	    (mk && !check_blocks(c, args, k.shape)) || !check_predicate(c, args))
+		return;
+	if (mk && submit_light(c, args, &sum, &k, out))
 		return;
 	t = build(c, args, &sum);
 	if (!t)

@@ -68,6 +68,27 @@ bool deps_publish(struct chip *c, struct chip_task *t, const struct pto_core_arg
 /* Lets the orchestrator wait until every producer (and reader) of an element is done. */
 bool deps_wait_element(struct chip *c, const struct pto_tensor *element, bool readers_too);
 
+/* True when the task of this id has completed or never existed. */
+bool deps_is_done(struct chip *c, uint64_t id);
+
+/* Would an argument of kind @tag have to wait for a live access? */
+bool deps_overlaps(struct chip *c, const struct pto_tensor *t, uint8_t tag);
+
+/* ---- light tasks (light.c) ---- */
+
+enum light_result {
+	LIGHT_NOT,		/* nothing happened: go the ordinary way */
+	LIGHT_DONE,		/* run and completed under *id */
+	LIGHT_DEFERRED,		/* run, but *deferred holds completion conditions: it needs a record */
+};
+
+/* May a task with these arguments (of the kinds @seen) do without a record? */
+bool light_fits(const struct chip *c, const struct pto_core_args *args, uint32_t seen);
+
+enum light_result light_run(struct chip *c, const struct pto_core_args *args, uint8_t shape,
+			    const struct chip_kernel *kernel, struct chip_core **deferred,
+			    uint64_t *id);
+
 /* ---- the function table ---- */
 void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 		 const struct pto_core_args *args, struct pto_task_outputs *out);

@@ -56,31 +56,42 @@ static void switch_to(struct engine *e, struct fiber *target, bool retire)
 	after_switch(e);
 }
 
+struct text_range {
+	uintptr_t lo, hi;
+};
+
+static inline struct text_range text_get(const struct engine_thread *t)
+{
+	/* relaxed: own words, which the monitor reads as hints */
+	return (struct text_range){
+		atomic_load_explicit(&t->text.lo, memory_order_relaxed),
+		atomic_load_explicit(&t->text.hi, memory_order_relaxed),
+	};
+}
+
+static inline void text_set(struct engine_thread *t, struct text_range text)
+{
+	/* relaxed: as in text_get() */
+	atomic_store_explicit(&t->text.lo, text.lo, memory_order_relaxed);
+	atomic_store_explicit(&t->text.hi, text.hi, memory_order_relaxed);
+}
+
 /* Leaves the current stack as it is and continues the loop on another; false: out of memory. */
 static bool park(struct engine *e, struct fiber **strand)
 {
 	struct engine_thread *t = engine_self();
 	struct fiber *loop = fiber_pool_get(&e->pool, engine_loop, e);
 	struct guard_frame *chain;
-	uint64_t ticket;
-	uintptr_t lo, hi;
+	struct text_range text;
 
 	if (!loop)
 		return false;
-	/* relaxed: the monitor treats these three as hints and checks the ticket itself */
-	ticket = atomic_load_explicit(&t->call.ticket, memory_order_relaxed);
-	lo = atomic_load_explicit(&t->call.text_lo, memory_order_relaxed);
-	hi = atomic_load_explicit(&t->call.text_hi, memory_order_relaxed);
-	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
+	text = text_get(t);
 	*strand = t->current;
 	chain = guard_suspend();
 	switch_to(e, loop, false);
 	guard_resume(chain);
-	t = engine_self();
-	/* relaxed: as above */
-	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
-	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
-	atomic_store_explicit(&t->call.ticket, ticket, memory_order_relaxed);
+	text_set(engine_self(), text);
 	return true;
 }
 
@@ -189,20 +200,28 @@ static bool interrupted(struct engine *e)
 	return e->wait && e->wait->interrupted && e->wait->interrupted(e->wait->arg);
 }
 
+/* The owner is wanted back: what is left is queued, and the orchestration yields at its next wait. */
+static bool wants_to_leave(struct engine *e)
+{
+	if (!e->wait || (!e->leaving && ++e->polls % INTERRUPT_POLLS))
+		return false;
+	if (e->leaving || interrupted(e))
+		e->leaving = true;
+	return e->leaving;
+}
+
 static bool prefer_queue(struct chip *c, const struct chip_task *t)
 {
 	struct engine *e = engine_of(c);
 
-	if (e->threads > 1 && is_long(t))
-		return true;
-	if (!e->wait || (!e->leaving && ++e->polls % INTERRUPT_POLLS))
-		return false;
-	/* the owner is wanted back: queue what is left, the orchestration yields at its next wait */
-	if (e->leaving || interrupted(e)) {
-		e->leaving = true;
-		return true;
-	}
-	return false;
+	return (e->threads > 1 && is_long(t)) || wants_to_leave(e);
+}
+
+static bool prefer_queue_kernel(struct chip *c, const struct chip_kernel *k)
+{
+	struct engine *e = engine_of(c);
+
+	return (e->threads > 1 && k->cost_ns >= ENGINE_PARALLEL_NS) || wants_to_leave(e);
 }
 
 static struct chip_core *current_core(void)
@@ -229,30 +248,18 @@ static const struct chip_executor_ops executor_ops = {
 	.work_ready = work_ready,
 	.self = current_core,
 	.prefer_queue = prefer_queue,
+	.prefer_queue_kernel = prefer_queue_kernel,
 	.abandon_kernel = abandon_kernel,
 };
 
 /* ---- orchestration ---- */
 
-static void announce_call(struct engine_thread *t, uintptr_t lo, uintptr_t hi)
-{
-	/* relaxed: hints for the monitor; guard_interrupt() checks the ticket itself */
-	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
-	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
-	atomic_store_explicit(&t->call.ticket, guard_ticket(), memory_order_relaxed);
-}
-
-static void withdraw_call(struct engine_thread *t)
-{
-	/* relaxed: as in announce_call() */
-	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
-}
-
 static void orchestrate(void *arg)
 {
 	struct engine *e = arg;
+	const struct chip_callable *callable = e->chip.callable;
 
-	announce_call(engine_self(), e->chip.callable->text_lo, e->chip.callable->text_hi);
+	text_set(engine_self(), (struct text_range){ callable->text_lo, callable->text_hi });
 	chip_orchestrate(&e->chip);
 }
 
@@ -291,7 +298,6 @@ static void orchestrator_main(void *arg)
 	after_switch(e);
 	chip_unlock(&e->chip);
 	rc = guard_call(orchestrate, e, &fault);
-	withdraw_call(engine_self());
 	if (rc) {
 		/* it may have crashed inside a call of the table, which holds the lock */
 		if (!e->chip.in_op)
@@ -327,8 +333,6 @@ static void fill_args(struct chip_core *core, int64_t *args)
 		for (uint32_t i = 0; i < t->scalar_count; i++)
 			args[n + i] = (int64_t)t->scalars[i];
 	}
-	args[PTO_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&core->local;
-	args[PTO_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&core->global;
 }
 
 static void injected_fault(struct engine *e)
@@ -350,18 +354,41 @@ static void injected_fault(struct engine *e)
 		__asm__ volatile("" ::: "memory");
 }
 
+/* Operands of a task that has no record: its submit waits for the call (light.c). */
+static void fill_light_args(const struct pto_core_args *light, int64_t *args)
+{
+	uint32_t n = light->tensor_count;
+
+	if (light->flags & PTO_ARGS_ORDERED) {
+		uint32_t total = n + light->scalar_count;
+
+		for (uint32_t i = 0; i < total; i++)
+			args[i] = light->order[i] & 0x80 ? (int64_t)light->scalars[light->order[i] & 0x7f] :
+				  (int64_t)(uintptr_t)light->refs[light->order[i]].tensor;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		args[i] = (int64_t)(uintptr_t)light->refs[i].tensor;
+	for (uint32_t i = 0; i < light->scalar_count; i++)
+		args[n + i] = (int64_t)light->scalars[i];
+}
+
 static void call_kernel(void *arg)
 {
 	struct chip_core *core = arg;
 	struct engine *e = engine_of(core->chip);
 	int64_t args[PTO_KERNEL_ARGS];
 
-	announce_call(engine_self(), core->kernel->text_lo, core->kernel->text_hi);
-	fill_args(core, args);
+	if (core->light)
+		fill_light_args(core->light, args);
+	else
+		fill_args(core, args);
+	args[PTO_LOCAL_CONTEXT] = (int64_t)(uintptr_t)&core->local;
+	args[PTO_GLOBAL_CONTEXT] = (int64_t)(uintptr_t)&core->global;
 	/* relaxed: see injected_fault() */
-	if (atomic_load_explicit(&e->inject, memory_order_relaxed)) {
+	if (__builtin_expect(atomic_load_explicit(&e->inject, memory_order_relaxed), 0)) {
 		/* an injected endless loop is in the engine's text, not the kernel's */
-		announce_call(engine_self(), 0, UINTPTR_MAX);
+		text_set(engine_self(), (struct text_range){ 0, UINTPTR_MAX });
 		injected_fault(e);
 	}
 	core->kernel->fn(args);
@@ -422,19 +449,32 @@ static void note_cost(struct chip_core *core, uint64_t ns)
 		k->samples++;
 }
 
+static int report_call(struct engine *e, struct chip_core *core, int rc,
+		       const struct guard_fault *fault, uint64_t start)
+{
+	struct chip *c = &e->chip;
+
+	chip_lock(c);
+	if (rc > 0)
+		report_kernel_fault(e, core, fault, fiber_guard_hit(engine_self()->current,
+								    (void *)fault->addr));
+	else if (rc < 0)
+		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core, "no memory to guard a call");
+	else
+		note_cost(core, now_ns() - start);
+	chip_unlock(c);
+	return rc ? 1 : 0;
+}
+
 /*
  * The lock is not held.  The call may be nested in the orchestration's (inline
- * execution), so what was announced for the monitor is put back.
+ * execution), so the text range announced for the monitor is put back.
  */
 int engine_call_kernel(struct chip *c, struct chip_core *core)
 {
 	struct engine *e = engine_of(c);
 	struct engine_thread *t = engine_self();
-	struct engine_call *call = &t->call;
-	/* relaxed: own words */
-	uint64_t ticket = atomic_load_explicit(&call->ticket, memory_order_relaxed);
-	uintptr_t lo = atomic_load_explicit(&call->text_lo, memory_order_relaxed);
-	uintptr_t hi = atomic_load_explicit(&call->text_hi, memory_order_relaxed);
+	struct text_range outer = text_get(t);
 	struct guard_fault fault;
 	bool sample = want_sample(e, core);
 	uint64_t start = sample ? now_ns() : 0;
@@ -442,25 +482,12 @@ int engine_call_kernel(struct chip *c, struct chip_core *core)
 
 	core->was_parked = false;
 	t->core = core;
+	text_set(t, (struct text_range){ core->kernel->text_lo, core->kernel->text_hi });
 	rc = guard_call(call_kernel, core, &fault);
 	t = engine_self();
 	t->core = NULL;
-	/* relaxed: see announce_call() */
-	atomic_store_explicit(&t->call.ticket, 0, memory_order_relaxed);
-	atomic_store_explicit(&t->call.text_lo, lo, memory_order_relaxed);
-	atomic_store_explicit(&t->call.text_hi, hi, memory_order_relaxed);
-	atomic_store_explicit(&t->call.ticket, ticket, memory_order_relaxed);
-	if (!rc && !sample)
-		return 0;
-	chip_lock(c);
-	if (rc > 0)
-		report_kernel_fault(e, core, &fault, fiber_guard_hit(t->current, (void *)fault.addr));
-	else if (rc < 0)
-		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core, "no memory to guard a call");
-	else
-		note_cost(core, now_ns() - start);
-	chip_unlock(c);
-	return rc ? 1 : 0;
+	text_set(t, outer);
+	return rc || sample ? report_call(e, core, rc, &fault, start) : 0;
 }
 
 static bool lose_completion(struct engine *e)
@@ -633,9 +660,8 @@ static int enter(struct engine *e, struct engine_thread *t, bool owner)
 	t->core = NULL;
 	t->retire = NULL;
 	t->guard = guard_self();
-	atomic_init(&t->call.ticket, 0);
-	atomic_init(&t->call.text_lo, 0);
-	atomic_init(&t->call.text_hi, 0);
+	atomic_init(&t->text.lo, 0);
+	atomic_init(&t->text.hi, 0);
 	t->current = fiber_thread_init(&t->native);
 	self_thread = t;
 	monitor_enroll(e, t);

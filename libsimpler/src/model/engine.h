@@ -43,10 +43,9 @@
 #define ENGINE_SIG_TENSOR_WAIT	(1u << 1)
 #define ENGINE_SIG_BITS		8
 
-/* What the monitor must know to end a guarded call; written by its thread, read by the monitor. */
-struct engine_call {
-	_Atomic uint64_t ticket;	/* 0: none */
-	_Atomic uintptr_t text_lo, text_hi;
+/* Code in which the monitor may end a guarded call; written by its thread, a hint for the monitor. */
+struct engine_text {
+	_Atomic uintptr_t lo, hi;
 };
 
 /* Per OS thread that is inside an engine. */
@@ -57,7 +56,7 @@ struct engine_thread {
 	struct fiber *retire;		/* fiber left for good, pooled after the switch */
 	struct chip_core *core;		/* whose block this thread executes */
 	struct guard_thread *guard;
-	struct engine_call call;
+	struct engine_text text;
 	bool owner;
 };
 

@@ -52,10 +52,10 @@ static void interrupt_calls(struct engine *e, bool force)
 	pthread_mutex_lock(&e->roster_mutex);
 	for (uint32_t i = 0; i < e->roster_count; i++) {
 		struct engine_thread *t = e->roster[i];
-		/* relaxed: hints; guard_interrupt() checks the ticket in the thread itself */
-		uint64_t ticket = atomic_load_explicit(&t->call.ticket, memory_order_relaxed);
-		uintptr_t lo = atomic_load_explicit(&t->call.text_lo, memory_order_relaxed);
-		uintptr_t hi = atomic_load_explicit(&t->call.text_hi, memory_order_relaxed);
+		uint64_t ticket = guard_active(t->guard);
+		/* relaxed: hints; a call that has gone on meanwhile has another ticket */
+		uintptr_t lo = atomic_load_explicit(&t->text.lo, memory_order_relaxed);
+		uintptr_t hi = atomic_load_explicit(&t->text.hi, memory_order_relaxed);
 
 		if (ticket)
 			guard_interrupt(t->guard, ticket, lo, hi, force ? GUARD_FORCE : 0);
