@@ -157,7 +157,13 @@ static size_t fiber_page(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Guard page, stack and struct fiber; 0 when the sum does not fit a size_t. */
+/*
+ * A frame that is not touched as it grows could step over a single page into whatever is mapped below; this much
+ * address space, which costs no memory, is wider than the frames of any sane kernel.
+ */
+#define GUARD_BYTES	((size_t)256 << 10)
+
+/* Guard pages, stack and struct fiber; 0 when the sum does not fit a size_t. */
 static size_t fiber_map_bytes(size_t stack_bytes)
 {
 	size_t page = fiber_page();
@@ -166,7 +172,7 @@ static size_t fiber_map_bytes(size_t stack_bytes)
 		stack_bytes = FIBER_STACK_MIN;
 	if (stack_bytes > SIZE_MAX / 2)
 		return 0;
-	return ((stack_bytes + sizeof(struct fiber) + 64 + page - 1) & ~(page - 1)) + page;
+	return ((stack_bytes + sizeof(struct fiber) + 64 + page - 1) & ~(page - 1)) + GUARD_BYTES;
 }
 
 static char *fiber_map(size_t bytes)
@@ -176,7 +182,7 @@ static char *fiber_map(size_t bytes)
 
 	if (map == MAP_FAILED)
 		return NULL;
-	if (mprotect(map, fiber_page(), PROT_NONE)) {
+	if (mprotect(map, GUARD_BYTES, PROT_NONE)) {
 		munmap(map, bytes);
 		return NULL;
 	}
@@ -199,7 +205,7 @@ struct fiber *fiber_create(size_t stack_bytes, void (*entry)(void *arg), void *a
 	f = (struct fiber *)(((uintptr_t)map + bytes - sizeof(*f)) & ~(uintptr_t)63);
 	f->map = map;
 	f->map_bytes = bytes;
-	f->stack_low = map + fiber_page();
+	f->stack_low = map + GUARD_BYTES;
 	f->stack_bytes = (size_t)(fiber_stack_top(f) - (char *)f->stack_low);
 	fiber_tsan_create(f);
 	fiber_prepare(f, entry, arg);

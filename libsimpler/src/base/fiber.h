@@ -12,7 +12,7 @@
  * no mutex, no C++ exception being handled. Read thread-local objects through a function that is not inlined, and
  * call it again after every switch.
  *
- * Every fiber has its own mapping: a guard page, above it the stack, lazily committed, and at the top the struct
+ * Every fiber has its own mapping: guard pages, above them the stack, lazily committed, and at the top the struct
  * itself. An OS thread must end on its own native stack.
  *
  * AddressSanitizer and ThreadSanitizer are told of every switch when the library is built with them.
@@ -35,7 +35,7 @@ struct fiber {
 	void (*entry)(void *arg);
 	void *arg;
 	struct fiber *next;		/* in a fiber_pool */
-	char *map;			/* lowest byte: the guard page; NULL for a thread's own stack */
+	char *map;			/* lowest byte: the guard pages; NULL for a thread's own stack */
 	size_t map_bytes;
 	const void *stack_low;		/* bounds of the usable stack, as the sanitizers want them */
 	size_t stack_bytes;
@@ -90,7 +90,7 @@ struct fiber *fiber_thread_init(struct fiber_thread *t);
 void fiber_switch(struct fiber *from, struct fiber *to);
 
 /**
- * fiber_guard_hit() - is @addr in the guard page of @f, that is: was this fault a stack overflow
+ * fiber_guard_hit() - is @addr in the guard pages of @f, that is: was this fault a stack overflow
  *
  * Async-signal-safe. False for a thread's own stack.
  */
