@@ -247,10 +247,12 @@ static void remember_launch(const struct simpler_hw_launch *l)
 	uint32_t scalars = l->scalar_count > 8 ? 8 : l->scalar_count;
 
 	fake.last_launch = *l;
-	memcpy(fake.last_tensors, (void *)(uintptr_t)l->tensors,
-	       tensors * sizeof(fake.last_tensors[0]));
-	memcpy(fake.last_scalars, (void *)(uintptr_t)l->scalars,
-	       scalars * sizeof(fake.last_scalars[0]));
+	if (tensors)
+		memcpy(fake.last_tensors, (void *)(uintptr_t)l->tensors,
+		       tensors * sizeof(fake.last_tensors[0]));
+	if (scalars)
+		memcpy(fake.last_scalars, (void *)(uintptr_t)l->scalars,
+		       scalars * sizeof(fake.last_scalars[0]));
 }
 
 static int run_launch(struct fake_stream *s, const struct simpler_hw_cmd *cmd)
@@ -373,6 +375,19 @@ static void fake_doorbell(void *stream)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Asked without our lock: the answer may take others. */
+static bool interrupted(const struct rts_wait *w)
+{
+	bool yes;
+
+	if (!w->interrupted)
+		return false;
+	pthread_mutex_unlock(&lock);
+	yes = w->interrupted(w->arg);
+	pthread_mutex_lock(&lock);
+	return yes;
+}
+
 static int wait_once(struct fake_stream *s, uint64_t seqno, const struct rts_wait *w)
 {
 	int64_t until = (int64_t)clock_mono_ns() + 2000000;
@@ -383,7 +398,7 @@ static int wait_once(struct fake_stream *s, uint64_t seqno, const struct rts_wai
 		return 0;
 	if (fake.lost)
 		return -ENODEV;
-	if (w->interrupted && w->interrupted(w->arg))
+	if (interrupted(w))
 		return -EINTR;
 	if ((int64_t)clock_mono_ns() >= w->deadline_ns)
 		return -ETIMEDOUT;

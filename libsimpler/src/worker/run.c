@@ -178,6 +178,14 @@ static void run_detach_locked(struct simpler_worker *w, struct simpler_run *r)
 			w->lane.slots[i].run = NULL;
 }
 
+/* Locked before and after; unlocked meanwhile, because a doorbell may be a system call. */
+static void doorbell(struct simpler_worker *w)
+{
+	pthread_mutex_unlock(&w->lock);
+	rts_stream_doorbell(w->lane.stream);
+	pthread_mutex_lock(&w->lock);
+}
+
 /* Submits and waits; the run is over or detached afterwards. Locked before and after. */
 static int run_locked(struct simpler_worker *w, struct bind_request *rq, struct simpler_run *r,
 		      const struct rts_wait *wait, struct simpler_error *e)
@@ -188,12 +196,12 @@ static int run_locked(struct simpler_worker *w, struct bind_request *rq, struct 
 		return rc;
 	/* without a deadline the wait itself executes the run if nobody else does */
 	if (wait->deadline_ns != INT64_MAX)
-		rts_stream_doorbell(w->lane.stream);
+		doorbell(w);
 	rc = run_wait_locked(w, r, wait);
 	if (!rc)
 		return r->code;
 	run_detach_locked(w, r);
-	rts_stream_doorbell(w->lane.stream);
+	doorbell(w);
 	return wait_error(r, rc, e);
 }
 
@@ -256,7 +264,7 @@ int simpler_worker_submit(struct simpler_worker *w, const struct simpler_callabl
 	else
 		rc = err_set(&e, SIMPLER_ERR_NO_MEMORY, "no memory for a run handle");
 	if (!rc)
-		rts_stream_doorbell(w->lane.stream);
+		doorbell(w);
 	else if (r)
 		run_put(r);
 	lease_end(w, &lease);
