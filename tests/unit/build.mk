@@ -23,3 +23,11 @@ $(foreach s,$(wildcard tests/unit/callable_src/*.c),\
 $(foreach s,$(wildcard tests/unit/callable_src/*.cpp),\
 	$(eval $(call callable_so,$s,$(BUILD)/tests/unit/callable/$(call stem,$s).so,$$(CXX) -std=gnu++20)))
 $(addprefix $(BUILD)/tests/unit/test_chip_,callable callable_bytes elf_check): | $(callable_SOS)
+
+# Instruction checks for test_device_pto_isa: tests/unit/pto_isa/x.cpp -> $(BUILD)/tests/unit/pto_isa/x-<platform>.so, as
+# kernels are built, but with less optimisation, because they are many small instantiations.
+pto_isa_FLAGS := $(filter-out -O2 -g,$(KERNEL_FLAGS)) -O1
+pto_isa_SOS := $(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(foreach p,$(PLATFORMS),\
+	$(BUILD)/tests/unit/pto_isa/$(call stem,$s)-$p.so))
+$(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(call device_so,$s,tests/unit/pto_isa/$(call stem,$s),$(pto_isa_FLAGS)))
+$(BUILD)/tests/unit/test_device_pto_isa: | $(pto_isa_SOS)

@@ -15,24 +15,13 @@
 #include <cstdlib>
 
 #include "pto/common/core.hpp"
+#include "pto_qualifiers.h"
 
 #if !defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
 #define __DAV_CUBE__
 #define __DAV_VEC__
 #endif
 
-#ifndef __global__
-#define __global__
-#endif
-#ifndef AICORE
-#define AICORE
-#endif
-#ifndef __aicore__
-#define __aicore__
-#endif
-#ifndef __gm__
-#define __gm__
-#endif
 #ifndef __ubuf__
 #define __ubuf__
 #endif

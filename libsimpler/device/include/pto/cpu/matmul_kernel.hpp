@@ -99,23 +99,40 @@ inline void run_words(int k, const uint32_t *a, const uint32_t *b, uint32_t *out
 	__builtin_memcpy(out, acc, sizeof(acc));
 }
 
+/* The kernels this processor can run, widest first. */
+struct kernel_list {
+	kernel_table<float> table[3];
+	int count;
+
+	const kernel_table<float> *begin() const { return table; }
+	const kernel_table<float> *end() const { return table + count; }
+};
+
+inline const kernel_list &all_kernels()
+{
+	static const kernel_list list = [] {
+		kernel_list l = {};
+
+#if defined(__x86_64__)
+		if (__builtin_cpu_supports("avx512f"))
+			l.table[l.count++] = {12, 32, run_avx512};
+		if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+			l.table[l.count++] = {6, 16, run_avx2};
+#endif
+		l.table[l.count++] = {4, 16, run_portable};
+		return l;
+	}();
+
+	return list;
+}
+
 template <typename W>
 const kernel_table<W> &kernels();
 
 template <>
 inline const kernel_table<float> &kernels<float>()
 {
-	static const kernel_table<float> portable = {4, 16, run_portable};
-#if defined(__x86_64__)
-	static const kernel_table<float> avx2 = {6, 16, run_avx2};
-	static const kernel_table<float> avx512 = {12, 32, run_avx512};
-
-	if (__builtin_cpu_supports("avx512f"))
-		return avx512;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return avx2;
-#endif
-	return portable;
+	return all_kernels().table[0];
 }
 
 template <>

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/* TCVT: every pair of types, mode and saturation (pto-isa §4.9). */
+#include "element.hpp"
+
+using namespace check;
+
+namespace {
+
+constexpr RoundMode modes[] = {RoundMode::CAST_NONE, RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
+			       RoundMode::CAST_CEIL, RoundMode::CAST_TRUNC, RoundMode::CAST_ODD};
+
+double rounded(double v, RoundMode m)
+{
+	if (std::isnan(v) || std::isinf(v) || m == RoundMode::CAST_NONE)
+		return v;
+	const double low = std::floor(v), frac = v - low;
+	const bool low_odd = std::fmod(low, 2.0) != 0.0;
+
+	switch (m) {
+	case RoundMode::CAST_FLOOR: return low;
+	case RoundMode::CAST_CEIL: return frac > 0 ? low + 1 : low;
+	case RoundMode::CAST_TRUNC: return v < 0 && frac > 0 ? low + 1 : low;
+	case RoundMode::CAST_ROUND: return frac == 0.5 ? (v < 0 ? low : low + 1) : frac > 0.5 ? low + 1 : low;
+	case RoundMode::CAST_RINT: return frac == 0.5 ? (low_odd ? low + 1 : low) : frac > 0.5 ? low + 1 : low;
+	default: return frac == 0.5 ? (low_odd ? low : low + 1) : frac > 0.5 ? low + 1 : low;
+	}
+}
+
+template <typename T>
+double least()
+{
+	return is_half_v<T> ? -65504.0 : is_bfloat16_v<T> ? -3.3895313892515355e38 : std::is_same_v<T, float> ? -double(3.4028234663852886e38f)
+		: std::is_unsigned_v<T> ? 0.0 : -std::ldexp(1.0, 8 * int(sizeof(T)) - 1);
+}
+template <typename T>
+double most()
+{
+	return is_float_like_v<T> ? -least<T>() : std::ldexp(1.0, 8 * int(sizeof(T)) - (std::is_signed_v<T> ? 1 : 0)) - 1;
+}
+
+/* The integer the value has after C truncation to 64 bits, modulo the destination's width. */
+template <typename D>
+D integer_of(double v)
+{
+	v = std::trunc(v);
+	if (std::isnan(v))
+		return 0;
+	if (std::fabs(v) >= 9.2e18)
+		return D(v < 0 || sizeof(D) < 8 ? uint64_t(1) << 63 : uint64_t(1) << 63);
+	return D(uint64_t(int64_t(v)));
+}
+
+template <typename D, typename S>
+bool one(context &t, const char *what, S s, D got, RoundMode m, bool saturate)
+{
+	if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+		__int128 v = s;
+		const __int128 lo = std::numeric_limits<D>::min(), hi = std::numeric_limits<D>::max();
+
+		if (saturate)
+			v = v < lo ? lo : v > hi ? hi : v;
+		return t.expect(got == D(v), "%s: %lld gives %lld, expected %lld", what, static_cast<long long>(s),
+				static_cast<long long>(got), static_cast<long long>(D(v)));
+	} else {
+		double v = double(wide(s));
+
+		if (saturate) {
+			const double lo = std::fmax(least<D>(), least<S>()), hi = std::fmin(most<D>(), most<S>());
+
+			v = std::isnan(v) ? hi : v < lo ? lo : v > hi ? hi : v;
+		}
+		if constexpr (std::is_integral_v<D>) {
+			const D want = saturate && rounded(v, m) >= most<D>() ? std::numeric_limits<D>::max()
+									      : integer_of<D>(rounded(v, m));
+
+			return t.expect(got == want, "%s mode %d sat %d: %.9g gives %lld, expected %lld", what, int(m), saturate,
+					double(wide(s)), static_cast<long long>(got), static_cast<long long>(want));
+		} else {
+			const double want = to_type<D>(std::is_same_v<D, S> ? rounded(v, m) : v), g = double(float(got));
+
+			return t.expect(std::isnan(want) ? std::isnan(g) : g == want,
+					"%s mode %d sat %d: %.9g gives %.9g, expected %.9g", what, int(m), saturate, double(wide(s)), g,
+					want);
+		}
+	}
+}
+
+template <typename S>
+S value(context &t)
+{
+	if constexpr (is_float_like_v<S>) {
+		static const double edge[] = {0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 8388607.5, 255.5, 127.5, -128.5, 65504.0, 65520.0,
+					      32767.5, 2147483648.0, -2147483648.0, 4294967295.0, 1e10, -1e10, 1e30, INFINITY, -INFINITY,
+					      NAN, 1e-6, -1e-6, 1e19, 300.0, -1.0};
+
+		switch (t.below(4)) {
+		case 0: return S(float(edge[t.below(27)]));
+		case 1: return S(float(t.below(2001) - 1000) / 2.0f);
+		case 2: return from_raw<S>(t.next() >> 13);
+		default: return S(float(t.below(200001) - 100000) / 256.0f);
+		}
+	} else {
+		return t.below(2) ? S(t.next() >> 7) : S(t.below(400) - (std::is_signed_v<S> ? 200 : 0));
+	}
+}
+
+template <typename D, typename S>
+bool pair(context &t)
+{
+	char what[48];
+	place at;
+	Part<S, 8, 64> s(7, 53);
+	Part<D, 8, 64> d(7, 53);
+
+	snprintf(what, sizeof(what), "TCVT %s to %s", type_name<S>(), type_name<D>());
+	at.put(s), at.put(d);
+	for (RoundMode m : modes)
+		for (int sat = 0; sat < 3; sat++) {
+			for (size_t i = 0; i < s.Extent; i++)
+				s.data()[i] = value<S>(t);
+			fill(t, d);
+			const auto before = copy_of(d);
+
+			if (sat == 2)
+				TCVT(d, s, s, m);
+			else
+				TCVT(d, s, m, sat ? SaturationMode::ON : SaturationMode::OFF);
+			for (int r = 0; r < 7; r++)
+				for (int c = 0; c < 53; c++)
+					if (!one(t, what, now(s, r, c), now(d, r, c), m, sat == 1))
+						return false;
+			if (!untouched(t, what, d, before, 7, 53))
+				return false;
+		}
+	return true;
+}
+
+template <typename S, typename... D>
+void from(context &t)
+{
+	(void)(pair<D, S>(t) && ...);
+}
+
+} // namespace
+
+CHECK(tcvt_from_f32) { from<float, half, bfloat16_t, float, int16_t, int32_t, int64_t, int8_t, uint8_t>(t); }
+CHECK(tcvt_from_f16) { from<half, float, int32_t, int16_t, int8_t, uint8_t, bfloat16_t>(t); }
+CHECK(tcvt_from_bf16) { from<bfloat16_t, float, int32_t, half>(t); }
+CHECK(tcvt_from_i16) { from<int16_t, half, float, uint8_t, uint32_t, int32_t>(t); }
+CHECK(tcvt_from_i32) { from<int32_t, float, int16_t, int64_t, half, uint16_t, uint8_t>(t); }
+CHECK(tcvt_from_i64) { from<int64_t, float, int32_t>(t); }
+CHECK(tcvt_from_8_bits)
+{
+	from<uint8_t, half, uint16_t, float>(t);
+	from<int8_t, half, int16_t, int32_t, float>(t);
+}
+CHECK(tcvt_from_u32) { from<uint32_t, uint8_t, uint16_t, int16_t, float>(t); }
+
+CHECK(tcvt_follows_case_15)
+{
+	static const RoundMode m[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
+				      RoundMode::CAST_TRUNC};
+	static const int want[5][3] = {{2, 4, -2}, {3, 4, -3}, {2, 3, -3}, {3, 4, -2}, {2, 3, -2}};
+	place at;
+	Full<float, 1, 8> s;
+	Full<int32_t, 1, 8> d;
+
+	at.put(s), at.put(d);
+	TEXPANDS(s, 0.0f);
+	s.SetValue(0, 2.5f), s.SetValue(1, 3.5f), s.SetValue(2, -2.5f);
+	for (int i = 0; i < 5; i++) {
+		TCVT(d, s, m[i]);
+		for (int c = 0; c < 3; c++)
+			matches(t, "TCVT", i, c, d.GetValue(c), int64_t(want[i][c]));
+	}
+}
+CHECK(tcvt_follows_cases_16_to_18)
+{
+	place at;
+	Full<float, 1, 16> f;
+	Full<half, 1, 16> h;
+	Full<bfloat16_t, 1, 16> b;
+	Tile<TileType::Vec, int8_t, 1, 32, BLayout::RowMajor, 1, 16> i;
+
+	at.put(f), at.put(h), at.put(b), at.put(i);
+	TEXPANDS(f, 1e6f);
+	TCVT(h, f, RoundMode::CAST_RINT, SaturationMode::ON);
+	matches(t, "saturated", 0, 0, h.GetValue(0), 65504.0);
+	TCVT(h, f, RoundMode::CAST_RINT, SaturationMode::OFF);
+	matches(t, "unsaturated", 0, 0, h.GetValue(0), double(INFINITY));
+	TEXPANDS(h, half(300.0f));
+	TCVT(i, h, RoundMode::CAST_RINT, SaturationMode::ON);
+	matches(t, "to int8", 0, 0, i.GetValue(0), int64_t(127));
+	TEXPANDS(f, 1.00390625f);
+	TCVT(b, f, RoundMode::CAST_RINT);
+	matches(t, "to bfloat16", 0, 0, b.GetValue(0), 1.0);
+}
+CHECK(tcvt_reads_other_layouts)
+{
+	place at;
+	Dn<float, 32, 8> s(29, 7);
+	Dn<half, 32, 8> d(29, 7);
+
+	at.put(s), at.put(d);
+	fill(t, s, false), fill(t, d, false);
+	const auto before = copy_of(d);
+
+	TCVT(d, s, RoundMode::CAST_RINT);
+	for (int r = 0; r < 29; r++)
+		for (int c = 0; c < 7; c++)
+			matches(t, "TCVT", r, c, now(d, r, c), to_type<half>(double(now(s, r, c))));
+	untouched(t, "TCVT", d, before, 29, 7);
+}
+CHECK(scalar_conversions_of_the_small_floats_round_to_even)
+{
+	for (int i = 0; i < 20000 && !t.bad; i++) {
+		const float f = i % 2 ? from_raw<float>(t.next() >> 32) : float(t.below(200001) - 100000) / 4096.0f;
+		const double h = double(float(half(f))), b = double(float(bfloat16_t(f)));
+
+		t.expect(std::isnan(f) ? std::isnan(h) : h == to_type<half>(double(f)), "half(%.9g) is %.9g", double(f), h);
+		t.expect(std::isnan(f) ? std::isnan(b) : b == to_type<bfloat16_t>(double(f)), "bfloat16_t(%.9g) is %.9g", double(f), b);
+		t.expect(std::isnan(f) || float(bits::half_to_float(bits::half_from_float(f))) == float(half(f)),
+			 "the portable half(%.9g) differs", double(f));
+	}
+	const float e4[][2] = {{448.0f, 448.0f}, {17.0f, 16.0f}, {19.0f, 20.0f}, {0.001953125f, 0.001953125f}, {-1.1f, -1.125f}};
+	const float e5[][2] = {{57344.0f, 57344.0f}, {1e6f, INFINITY}, {9.0f, 8.0f}, {11.0f, 12.0f}, {-1.1f, -1.0f}};
+
+	for (int i = 0; i < 5; i++) {
+		t.expect(float(float8_e4m3_t(e4[i][0])) == e4[i][1], "e4m3 %g", double(e4[i][0]));
+		t.expect(float(float8_e5m2_t(e5[i][0])) == e5[i][1], "e5m2 %g", double(e5[i][0]));
+	}
+}
+
+#include "exports.hpp"
