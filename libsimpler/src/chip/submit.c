@@ -362,13 +362,28 @@ static bool may_run_inline(struct chip *c, const struct chip_task *t, const stru
 	       !c->config.ops->prefer_queue(c, t);
 }
 
+/*
+ * Blocks that were left to the queue, and completion conditions, make a task
+ * outlive its submit: then later tasks have to find its accesses.  It is held
+ * until they can.
+ */
+static void run_now(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
+{
+	t->subtasks_left++;
+	sched_run_inline(c, t);
+	if (chip_is_fatal(c) || (t->subtasks_left > 1 && !deps_publish(c, t, args)))
+		return;
+	if (--t->subtasks_left == 0)
+		sched_complete(c, t);
+}
+
 static void dispatch(struct chip *c, struct chip_task *t, const struct pto_core_args *args,
 		     const struct kernels *k)
 {
 	/* the hold taken while wiring is dropped last: completions during a wait must not start it */
 	if (t->waits == 1 && may_run_inline(c, t, k)) {
 		t->waits = 0;
-		sched_run_inline(c, t);
+		run_now(c, t, args);
 		return;
 	}
 	if (!deps_publish(c, t, args))
