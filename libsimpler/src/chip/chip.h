@@ -29,13 +29,13 @@
 #ifndef SIMPLER_CHIP_CHIP_H
 #define SIMPLER_CHIP_CHIP_H
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "chip/callable.h"
 #include "chip/ring.h"
 #include "chip/tmap.h"
@@ -240,7 +240,7 @@ struct chip_config {
 struct chip {
 	struct PTO2Runtime rt;		/* must stay first: orchestrations get its address */
 	struct chip_config config;
-	pthread_mutex_t mutex;
+	struct lock lock;
 	bool shared;			/* more than one thread executes; see the head comment */
 
 	/* the launch */
@@ -374,13 +374,13 @@ static inline uint32_t chip_dtype_bytes(uint8_t dtype)
 static inline void chip_lock(struct chip *c)
 {
 	if (c->shared)
-		pthread_mutex_lock(&c->mutex);
+		lock_take(&c->lock);
 }
 
 static inline void chip_unlock(struct chip *c)
 {
 	if (c->shared)
-		pthread_mutex_unlock(&c->mutex);
+		lock_give(&c->lock);
 }
 
 #endif /* SIMPLER_CHIP_CHIP_H */

@@ -91,7 +91,7 @@ int chip_init(struct chip *c, const struct chip_config *config)
 	memset(c, 0, sizeof(*c));
 	c->config = *config;
 	c->rt.ops = &chip_orch_ops;
-	pthread_mutex_init(&c->mutex, NULL);
+	lock_init(&c->lock);
 	atomic_init(&c->fatal, false);
 	queue_init(&c->dummies);
 	c->orch_node = calloc(2, sizeof(*c->orch_node));
@@ -119,7 +119,6 @@ void chip_fini(struct chip *c)
 	free(c->cores);
 	free(c->orch_node);
 	free(c->links);
-	pthread_mutex_destroy(&c->mutex);
 }
 
 /* ---- begin ---- */

@@ -98,7 +98,7 @@ static bool park(struct engine *e, struct fiber **strand)
 static void wake_idle(struct engine *e)
 {
 	if (e->idle)
-		pthread_cond_broadcast(&e->work);
+		event_post(&e->work);
 }
 
 /* ---- chip_executor_ops ---- */
@@ -177,7 +177,7 @@ static void share_lock(struct engine *e)
 {
 	if (e->chip.shared)
 		return;
-	pthread_mutex_lock(&e->chip.mutex);
+	lock_take(&e->chip.lock);
 	e->chip.shared = true;
 }
 
@@ -186,7 +186,7 @@ static void work_ready(struct chip *c, const struct chip_task *t)
 	struct engine *e = engine_of(c);
 
 	if (e->idle) {
-		pthread_cond_broadcast(&e->work);
+		event_post(&e->work);
 		return;
 	}
 	if (!t || e->inside >= e->threads || !is_long(t))
@@ -557,17 +557,11 @@ static void doze(struct engine *e)
 	chip_lock(&e->chip);
 }
 
-/* The chip's mutex is held, so shared is true. */
-static void sleep_for_work(struct engine *e, int64_t timeout_ns)
+/* The chip's lock is really held: shared is true. */
+static void sleep_for_work(struct engine *e, uint64_t timeout_ns)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += timeout_ns;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	e->idle++;
-	pthread_cond_timedwait(&e->work, &e->chip.mutex, &until);
+	event_wait(&e->work, &e->chip.lock, clock_mono_ns() + timeout_ns);
 	e->idle--;
 }
 
@@ -713,7 +707,7 @@ static void bias_lock(struct engine *e)
 	if (!e->chip.shared)
 		return;
 	e->chip.shared = false;
-	pthread_mutex_unlock(&e->chip.mutex);
+	lock_give(&e->chip.lock);
 }
 
 int engine_drive(struct engine *e, const struct model_wait *wait)
@@ -762,7 +756,7 @@ void engine_help(struct engine *e)
 
 	if (enter(e, &thread, false))
 		return;
-	pthread_mutex_lock(&e->chip.mutex);
+	lock_take(&e->chip.lock);
 	/* the launch may be over by now; without a shared lock nothing else may be touched */
 	first = e->chip.shared ? fiber_pool_get(&e->pool, engine_loop, e) : NULL;
 	if (first) {
@@ -775,7 +769,7 @@ void engine_help(struct engine *e)
 		e->inside--;
 		wake_idle(e);
 	}
-	pthread_mutex_unlock(&e->chip.mutex);
+	lock_give(&e->chip.lock);
 	leave(e, &thread);
 }
 
@@ -785,7 +779,6 @@ int engine_init(struct engine *e, struct model_context *context, const struct ch
 		uint32_t threads, uint32_t no_progress_ms)
 {
 	struct chip_config with_ops = *config;
-	pthread_condattr_t attr;
 	int rc;
 
 	memset(e, 0, sizeof(*e));
@@ -804,10 +797,7 @@ int engine_init(struct engine *e, struct model_context *context, const struct ch
 		return rc;
 	}
 	fiber_pool_init(&e->pool, ENGINE_STACK_BYTES, ENGINE_IDLE_STACKS);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&e->work, &attr);
-	pthread_condattr_destroy(&attr);
+	event_init(&e->work);
 	pthread_mutex_init(&e->roster_mutex, NULL);
 	e->resumed_tail = &e->resumed;
 	return 0;
@@ -818,7 +808,6 @@ void engine_fini(struct engine *e)
 	monitor_stop(e);
 	fiber_pool_trim(&e->pool, 0);
 	chip_fini(&e->chip);
-	pthread_cond_destroy(&e->work);
 	pthread_mutex_destroy(&e->roster_mutex);
 	guard_process_fini();
 }

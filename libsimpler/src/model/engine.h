@@ -73,7 +73,7 @@ struct engine {
 	struct chip_core *resumed, **resumed_tail;
 	uint32_t inside;		/* threads in the loop */
 	uint32_t idle;			/* of these, asleep on @work */
-	pthread_cond_t work;
+	struct event work;
 	const struct model_wait *wait;	/* of the owner: interrupt check */
 	uint32_t polls;
 	bool leaving;			/* the owner's thread is wanted back */
