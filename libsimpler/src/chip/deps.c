@@ -41,7 +41,8 @@ static bool deps_is_held(const struct chip *c, uint64_t id)
 {
 	const struct chip_ring *r = &c->rings[id >> 32];
 
-	return (uint32_t)id - r->alive < r->next - r->alive;
+	return (uint32_t)id - r->alive < r->next - r->alive &&
+	       r->slots[(uint32_t)id & (r->window - 1)] != CHIP_SLOT_GONE;
 }
 
 static void add_edge(struct wiring *w, struct chip_task *producer)
@@ -209,6 +210,14 @@ static bool take_spill(struct chip *c, struct chip_task *t, uint32_t producers)
 	return true;
 }
 
+/* The operand of a predicate is read when the task becomes ready. */
+static bool wire_predicate(struct wiring *w, const struct pto_tensor *operand)
+{
+	if (has_creator(w, operand) && !wire_creator(w, operand))
+		return false;
+	return operand->manual_dep || wire_overlaps(w, operand, PTO_ARG_INPUT);
+}
+
 static bool is_tensor_tag(uint8_t tag)
 {
 	return tag <= PTO_ARG_OUTPUT_LAZY && tag != PTO_ARG_OUTPUT;
@@ -238,6 +247,8 @@ bool deps_wire(struct chip *c, struct chip_task *t, const struct pto_core_args *
 		if (live && !tensor->manual_dep && !wire_overlaps(&w, tensor, tag))
 			return false;
 	}
+	if (t->predicate && !manual && !wire_predicate(&w, t->predicate->tensor))
+		return false;
 	return !w.failed && (w.producers <= CHIP_INLINE_PRODUCERS ||
 			      take_spill(c, t, w.producers));
 }
@@ -260,25 +271,30 @@ static bool insert(struct chip *c, struct tmap_entry *e)
 	return !rc;
 }
 
+static bool publish(struct chip *c, struct chip_task *t, const struct pto_tensor *tensor,
+		    uint8_t tag)
+{
+	uint8_t access = leaves_behind(c, tag);
+	struct tmap_entry *e = &t->entries[t->entry_count];
+
+	if (!access || tensor->manual_dep)
+		return true;
+	tmap_entry_init(e);
+	e->tensor = tensor;
+	e->owner = t;
+	e->access = access;
+	t->entry_count++;
+	return insert(c, e);
+}
+
 bool deps_publish(struct chip *c, struct chip_task *t, const struct pto_core_args *args)
 {
 	if (t->flags & CHIP_TASK_MANUAL)
 		return true;
-	for (uint32_t i = 0; i < args->tensor_count; i++) {
-		uint8_t access = leaves_behind(c, args->tags[i]);
-		struct tmap_entry *e = &t->entries[t->entry_count];
-
-		if (!access || t->tensors[i].manual_dep)
-			continue;
-		tmap_entry_init(e);
-		e->tensor = &t->tensors[i];
-		e->owner = t;
-		e->access = access;
-		t->entry_count++;
-		if (!insert(c, e))
+	for (uint32_t i = 0; i < args->tensor_count; i++)
+		if (!publish(c, t, &t->tensors[i], args->tags[i]))
 			return false;
-	}
-	return true;
+	return !t->predicate || publish(c, t, t->predicate->tensor, PTO_ARG_INPUT);
 }
 
 static bool wait_producers(struct chip *c)

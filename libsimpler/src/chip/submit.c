@@ -305,13 +305,14 @@ static void copy_predicate(struct chip_task *t, const struct pto_core_args *args
 static struct chip_task *build(struct chip *c, const struct pto_core_args *args,
 			       struct summary *sum)
 {
+	bool predicated = args->predicate && has_predicate(args);
 	struct record_shape shape = {
 		.tensors = args->tensor_count,
-		.entries = args->tensor_count,
-		.retained = args->tensor_count + args->dep_count,
+		.entries = args->tensor_count + predicated,
+		.retained = args->tensor_count + args->dep_count + predicated,
 		.scalars = args->scalar_count,
 		.pipes = sum->pipes,
-		.predicate = args->predicate && has_predicate(args),
+		.predicate = predicated,
 	};
 	struct chip_task *t;
 	uint64_t block;
