@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* out = in * factor + addend; (in, out, factor, addend), one row of 64 */
+#include "../../../common/device/matrix.h"
+
+using namespace prog;
+
+extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
+{
+	vec<float, 1, 64> x(1, 64);
+
+	TASSIGN(x, 0x0);
+	TLOAD(x, whole<float>(tensor(args, 0)));
+	TMULS(x, x, scalar<float>(args, 2));
+	TADDS(x, x, scalar<float>(args, 3));
+	TSTORE(whole<float>(tensor(args, 1)), x);
+}
