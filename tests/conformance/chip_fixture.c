@@ -29,6 +29,44 @@ void fixture_open(struct chip_fixture *f, uint32_t arch, uint32_t threads, uint3
 	f->launch.bytes = sizeof(f->launch);
 }
 
+struct chip_variant chip_variant = { .arch = SIMPLER_HW_ARCH_A2A3 };
+
+void fixture_open_variant(struct chip_fixture *f, uint32_t no_progress_ms)
+{
+	if (chip_variant.threads)
+		setenv("SIMPLER_ENGINE_INLINE", chip_variant.inline_tasks ? "1" : "0", 1);
+	fixture_open(f, chip_variant.arch, chip_variant.threads, no_progress_ms);
+}
+
+static int run_variant(const char *name, const struct CMUnitTest *tests, size_t count,
+		       int (*setup)(void **state), int (*teardown)(void **state))
+{
+	char title[96], how[48] = "";
+
+	if (chip_variant.threads)
+		snprintf(how, sizeof(how), ", %u threads, %s", chip_variant.threads,
+			 chip_variant.inline_tasks ? "inline" : "queued");
+	snprintf(title, sizeof(title), "%s on %s%s", name,
+		 chip_variant.arch == SIMPLER_HW_ARCH_A5 ? "a5sim" : "a2a3sim", how);
+	return _cmocka_run_group_tests(title, tests, count, setup, teardown);
+}
+
+int chip_run_variants(const char *name, const struct CMUnitTest *tests, size_t count,
+		      int (*setup)(void **state), int (*teardown)(void **state))
+{
+	static const uint32_t threads[] = { 1, 2, 8 };
+	bool given = getenv("SIMPLER_ENGINE_THREADS");
+	int failures = 0;
+
+	for (uint32_t arch = SIMPLER_HW_ARCH_A2A3; arch <= SIMPLER_HW_ARCH_A5; arch++)
+		for (uint32_t i = 0; i < (given ? 1 : 6); i++) {
+			chip_variant = (struct chip_variant){ arch, given ? 0 : threads[i / 2],
+							      i % 2 };
+			failures += run_variant(name, tests, count, setup, teardown);
+		}
+	return failures;
+}
+
 void fixture_close(struct chip_fixture *f)
 {
 	assert_int_equal(model_stream_destroy(f->stream), 0);
@@ -191,6 +229,11 @@ int fixture_run(struct chip_fixture *f, uint32_t count, ...)
 		f->scalars[i] = va_arg(ap, uint64_t);
 	va_end(ap);
 	f->launch.scalar_count = count;
+	return fixture_launch(f);
+}
+
+int fixture_launch(struct chip_fixture *f)
+{
 	f->launch.tensors = (uintptr_t)f->tensors;
 	f->launch.scalars = (uintptr_t)f->scalars;
 	f->launch.status = (uintptr_t)&f->status;

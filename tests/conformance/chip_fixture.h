@@ -22,8 +22,30 @@ struct chip_fixture {
 	struct simpler_hw_status status;	/* of the last upload or launch */
 	struct simpler_hw_launch launch;	/* template: rings, dependence mode, … */
 	struct simpler_hw_tensor tensors[8];
-	uint64_t scalars[16];
+	uint64_t scalars[SIMPLER_HW_MAX_SCALARS];
 };
+
+/* A combination under which a suite runs. */
+struct chip_variant {
+	uint32_t arch;		/* SIMPLER_HW_ARCH_* */
+	uint32_t threads;	/* 0: the environment decides, also whether tasks run inline */
+	bool inline_tasks;
+};
+extern struct chip_variant chip_variant;
+
+/*
+ * Runs the tests once for each architecture, number of engine threads (1, 2,
+ * 8) and way to start ready tasks; once for each architecture when the
+ * environment has SIMPLER_ENGINE_THREADS.  Returns the number of failures.
+ */
+#define chip_run_suite(name, tests, setup, teardown) \
+	chip_run_variants(name, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
+struct CMUnitTest;
+int chip_run_variants(const char *name, const struct CMUnitTest *tests, size_t count,
+		      int (*setup)(void **state), int (*teardown)(void **state));
+
+/* fixture_open() as the variant wants it. */
+void fixture_open_variant(struct chip_fixture *f, uint32_t no_progress_ms);
 
 /* @arch SIMPLER_HW_ARCH_*; @threads 0: the environment decides. */
 void fixture_open(struct chip_fixture *f, uint32_t arch, uint32_t threads, uint32_t no_progress_ms);
@@ -41,6 +63,9 @@ void fixture_tensor(struct chip_fixture *f, uint32_t i, void *data, uint32_t dty
 
 /* Launches with the operands set; scalars are @count words.  Returns the run code (0 = success). */
 int fixture_run(struct chip_fixture *f, uint32_t count, ...);
+
+/* The same with the scalars set by the caller. */
+int fixture_launch(struct chip_fixture *f);
 
 /* Pushes a command and waits for it. */
 void fixture_command(struct chip_fixture *f, struct simpler_hw_cmd cmd);

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Orchestrations that read what they do from a text, so that a test can state
+ * its whole scenario in one line.  Statements are separated by ';':
+ *
+ *	hold T arg…	task T that completes only after a release
+ *	stamp T arg…	task T that completes at once
+ *	release T arg…	task T that lets the held ones complete
+ *	dummy T arg…	task T without a kernel
+ *	many N stamp …	the statement N times
+ *	make t R	make_tensor of R rows
+ *	alloc t R	alloc_tensors of R rows
+ *	view t v	t is the view v
+ *	alias t R	t is made anew over the memory of x from row R on
+ *	scope, manual, end
+ *	get T v		element access at the first element of v, then a start is noted for T
+ *	set T v		the same for a write (of 7)
+ *	mark T		a start is noted for T
+ *
+ * Tasks are capital letters or numbers from 26 on; tensors are small letters,
+ * of which x and y are the entry's.  Tensors have four columns of floats.
+ * Arguments: in:v io:v out:v nd:v (add_no_dep) new:t (TensorCreateInfo),
+ * dep:T wait:T ret:T none:T (an explicit dependency of that kind), early.
+ * Dependences on T may be named "A-Z", a range; task "?" is invalid and "+" one
+ * that does not exist yet.
+ *
+ * A view is t, t[r0:r1] or t[r0:r1,c0:c1], then any of ' (transposed),
+ * = (reshaped to one dimension), ~ (of another element type), ! (manual_dep),
+ * @n (version n).
+ */
+#ifndef TESTS_SCRIPT_HPP
+#define TESTS_SCRIPT_HPP
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pto_orchestration_api.h"
+
+namespace script {
+
+enum { KERNEL_HOLD = 0, KERNEL_STAMP = 1, KERNEL_RELEASE = 2 };
+enum { COLUMNS = 4, LOG_WORDS = 2048, LOG_STAMPS = 16, ROWS = 256, MAX_DEPS = 1024 };
+
+struct State {
+	ChipTensor log;
+	ChipTensor tensors[26];
+	PTO2TaskId ids[LOG_WORDS];
+};
+
+inline bool take(const char **at, char c)
+{
+	if (**at != c)
+		return false;
+	++*at;
+	return true;
+}
+
+inline void bad(const char *what, const char *at)
+{
+	rt_report_fatal(9, "script: %s at \"%.20s\"", what, at);
+}
+
+inline uint32_t number(const char **at)
+{
+	char *end;
+	uint32_t n = static_cast<uint32_t>(strtoul(*at, &end, 10));
+
+	if (end == *at)
+		bad("a number is missing", *at);
+	*at = end;
+	return n;
+}
+
+inline void spaces(const char **at)
+{
+	while (**at == ' ')
+		++*at;
+}
+
+inline uint32_t task_number(const char **at)
+{
+	char c = **at;
+
+	if (c < 'A' || c > 'Z')
+		return number(at);
+	++*at;
+	return static_cast<uint32_t>(c - 'A');
+}
+
+inline ChipTensor *tensor_name(State &s, const char **at)
+{
+	char c = *(*at)++;
+
+	if (c < 'a' || c > 'z')
+		bad("no tensor's name", *at - 1);
+	return &s.tensors[c < 'a' || c > 'z' ? 0 : c - 'a'];
+}
+
+inline ChipTensor part_of(const ChipTensor &t, const char **at)
+{
+	uint32_t r0 = number(at), r1 = take(at, ':') ? number(at) : r0 + 1;
+	uint32_t c0 = 0, c1 = COLUMNS;
+
+	if (take(at, ',')) {
+		c0 = number(at);
+		c1 = take(at, ':') ? number(at) : c0 + 1;
+	}
+	if (!take(at, ']'))
+		bad("a view does not end", *at);
+	uint32_t shape[2] = {r1 - r0, c1 - c0}, offset[2] = {r0, c0};
+	return t.view(shape, offset);
+}
+
+inline ChipTensor view_of(State &s, const char **at)
+{
+	ChipTensor *base = tensor_name(s, at);
+	ChipTensor v = *base;
+
+	if (take(at, '['))
+		v = part_of(*base, at);
+	for (;; ) {
+		if (take(at, '\''))
+			v = v.transpose(0, 1);
+		else if (take(at, '=')) {
+			uint32_t flat[1] = {static_cast<uint32_t>(v.numel())};
+
+			v = v.reshape(flat, 1);
+		} else if (take(at, '~'))
+			v.dtype = DataType::INT32;
+		else if (take(at, '!'))
+			v.manual_dep = true;
+		else if (take(at, '@'))
+			v.version = static_cast<int32_t>(number(at));
+		else
+			return v;
+	}
+}
+
+/* The word of the log that task @id stamps; never part of the dependences. */
+inline ChipTensor log_word(const State &s, uint32_t id)
+{
+	uint32_t one[1] = {1}, at[1] = {LOG_STAMPS + id};
+
+	return s.log.view(one, at, true);
+}
+
+inline void mark(const State &s, uint32_t id)
+{
+	int32_t *log = s.log.data_as<int32_t>();
+	int32_t now = __atomic_add_fetch(&log[0], 1, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&log[LOG_STAMPS + id], now, __ATOMIC_RELAXED);
+}
+
+/* A task as the text has it; what it refers to lives until the submit. */
+struct Arguments {
+	struct {
+		TensorArgType tag;
+		const ChipTensor *tensor;	/* OUTPUT: where the new tensor goes */
+	} list[PTO_TASK_TENSORS];
+	ChipTensor views[PTO_TASK_TENSORS];
+	uint32_t count = 0;
+	PTO2TaskId ids[MAX_DEPS];
+	DepFlags kinds[MAX_DEPS];
+	int deps = 0;
+	int kernel = INVALID_KERNEL_ID;		/* or none */
+	uint32_t id = 0;
+	bool early = false;
+
+	void add(TensorArgType tag, const ChipTensor *t)
+	{
+		if (count == PTO_TASK_TENSORS)
+			return bad("too many arguments", "");
+		list[count].tag = tag;
+		list[count++].tensor = t;
+	}
+};
+
+inline void add_ids(State &s, Arguments &a, const char **at, DepFlags kind)
+{
+	uint32_t first, last;
+
+	if (take(at, '?') || take(at, '+')) {
+		a.kinds[a.deps] = kind;
+		a.ids[a.deps++] = (*at)[-1] == '?' ? PTO2TaskId::invalid() : PTO2TaskId{123456};
+		return;
+	}
+	first = task_number(at);
+	last = take(at, '-') ? task_number(at) : first;
+	for (; first <= last && a.deps < MAX_DEPS; first++) {
+		a.kinds[a.deps] = kind;
+		a.ids[a.deps++] = s.ids[first];
+	}
+}
+
+/* Explicit dependences; true if the argument was one. */
+inline bool dependence(State &s, Arguments &a, const char **at)
+{
+	static const struct { const char *name; DepFlags kind; } names[] = {
+		{"dep:", DepFlags::WAIT | DepFlags::RETAIN}, {"wait:", DepFlags::WAIT},
+		{"ret:", DepFlags::RETAIN}, {"none:", DepFlags::NONE},
+	};
+
+	for (const auto &n : names)
+		if (!strncmp(*at, n.name, strlen(n.name))) {
+			*at += strlen(n.name);
+			add_ids(s, a, at, n.kind);
+			return true;
+		}
+	return false;
+}
+
+inline bool keyword(const char **at, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*at, word, n) || ((*at)[n] != ' ' && (*at)[n] != ';' && (*at)[n]))
+		return false;
+	*at += n;
+	spaces(at);
+	return true;
+}
+
+inline bool argument(State &s, Arguments &a, const char **at)
+{
+	static const struct { const char *name; TensorArgType tag; } names[] = {
+		{"in:", TensorArgType::INPUT}, {"io:", TensorArgType::INOUT},
+		{"out:", TensorArgType::OUTPUT_EXISTING}, {"nd:", TensorArgType::NO_DEP},
+		{"new:", TensorArgType::OUTPUT},
+	};
+
+	for (const auto &n : names) {
+		if (strncmp(*at, n.name, strlen(n.name)))
+			continue;
+		*at += strlen(n.name);
+		if ((*at)[1] == ' ' || (*at)[1] == ';' || !(*at)[1]) {
+			a.add(n.tag, tensor_name(s, at));
+		} else {
+			a.views[a.count] = view_of(s, at);
+			a.add(n.tag, &a.views[a.count]);
+		}
+		return true;
+	}
+	return dependence(s, a, at);
+}
+
+inline void arguments(State &s, Arguments &a, const char **at)
+{
+	a.id = task_number(at);
+	for (spaces(at); **at && **at != ';' && !rt_is_fatal(); spaces(at)) {
+		if (keyword(at, "early"))
+			a.early = true;
+		else if (!argument(s, a, at))
+			return bad("an unknown argument", *at);
+	}
+}
+
+template <typename Api> bool task(State &s, const char **at, uint32_t times)
+{
+	static const char *const names[] = {"hold", "stamp", "release", "dummy"};
+
+	for (int kernel = 0; kernel < 4; kernel++) {
+		if (!keyword(at, names[kernel]))
+			continue;
+		Arguments a;
+
+		a.kernel = kernel < 3 ? kernel : INVALID_KERNEL_ID;
+		a.add(TensorArgType::INPUT, nullptr);
+		arguments(s, a, at);
+		ChipTensor word = log_word(s, a.id);
+
+		a.list[0].tensor = &word;
+		for (uint32_t i = 0; i < times && !rt_is_fatal(); i++)
+			s.ids[a.id] = Api::submit(a);
+		return true;
+	}
+	return false;
+}
+
+inline void element(const ChipTensor &v, bool write)
+{
+	uint32_t origin[2] = {0, 0};
+
+	if (write)
+		set_tensor_data<float>(v, v.ndims, origin, 7.0f);
+	else
+		get_tensor_data<float>(v, v.ndims, origin);
+}
+
+inline void make(ChipTensor *t, uint32_t rows)
+{
+	uint32_t shape[2] = {rows, COLUMNS};
+
+	*t = make_tensor(shape, 2);
+}
+
+inline void alloc(ChipTensor *t, uint32_t rows)
+{
+	uint32_t shape[2] = {rows, COLUMNS};
+	TensorCreateInfo info(shape, 2);
+	TaskOutputTensors out = alloc_tensors(info);
+
+	if (!out.empty())
+		*t = out.get_ref(0);
+}
+
+inline void alias(State &s, ChipTensor *t, uint32_t row)
+{
+	const ChipTensor &x = s.tensors['x' - 'a'];
+	uint32_t shape[2] = {x.shapes[0] - row, COLUMNS};
+
+	*t = make_tensor_external(x.data_as<float>() + row * COLUMNS, shape, 2);
+}
+
+inline bool tensor_statement(State &s, const char **at)
+{
+	ChipTensor *t;
+
+	if (keyword(at, "view")) {
+		t = tensor_name(s, at);
+		spaces(at);
+		*t = view_of(s, at);
+		return true;
+	}
+	if (keyword(at, "make")) {
+		t = tensor_name(s, at);
+		spaces(at);
+		make(t, number(at));
+		return true;
+	}
+	if (keyword(at, "alloc")) {
+		t = tensor_name(s, at);
+		spaces(at);
+		alloc(t, number(at));
+		return true;
+	}
+	if (keyword(at, "alias")) {
+		t = tensor_name(s, at);
+		spaces(at);
+		alias(s, t, number(at));
+		return true;
+	}
+	return false;
+}
+
+inline bool access_statement(State &s, const char **at)
+{
+	bool write = keyword(at, "set");
+	uint32_t id;
+
+	if (keyword(at, "mark")) {
+		mark(s, task_number(at));
+		return true;
+	}
+	if (!write && !keyword(at, "get"))
+		return false;
+	id = task_number(at);
+	spaces(at);
+	element(view_of(s, at), write);
+	if (!rt_is_fatal())
+		mark(s, id);
+	return true;
+}
+
+template <typename Api> void statement(State &s, const char **at)
+{
+	uint32_t times = 1;
+
+	if (keyword(at, "scope"))
+		return rt_scope_begin();
+	if (keyword(at, "manual"))
+		return rt_scope_begin(PTO2ScopeMode::MANUAL);
+	if (keyword(at, "end"))
+		return rt_scope_end();
+	if (keyword(at, "many"))
+		times = number(at), spaces(at);
+	if (!task<Api>(s, at, times) && !tensor_statement(s, at) && !access_statement(s, at))
+		bad("an unknown statement", *at);
+}
+
+template <typename Api>
+void run(const char *text, const ChipTensor &log, const ChipTensor &x, const ChipTensor &y)
+{
+	static State s;
+
+	s.log = log;
+	s.tensors['x' - 'a'] = x;
+	s.tensors['y' - 'a'] = y;
+	for (spaces(&text); *text && !rt_is_fatal(); spaces(&text)) {
+		statement<Api>(s, &text);
+		spaces(&text);
+		if (*text && !take(&text, ';'))
+			return bad("a statement does not end", text);
+	}
+}
+
+} // namespace script
+
+#endif
