@@ -79,6 +79,14 @@ static void add_producer(struct wiring *w, struct chip_task *producer, unsigned 
 		add_edge(w, producer);
 }
 
+static bool named_before(const struct pto_core_args *args, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (args->deps[k] == args->deps[i])
+			return true;
+	return false;
+}
+
 static bool wire_explicit(struct wiring *w, const struct pto_core_args *args)
 {
 	for (uint32_t i = 0; i < args->dep_count; i++) {
@@ -91,7 +99,7 @@ static bool wire_explicit(struct wiring *w, const struct pto_core_args *args)
 		if (producer && !producer->base.consumed && flags)
 			add_producer(w, producer, flags);
 		else if (!producer && deps_is_held(w->c, args->deps[i]))
-			w->producers++;
+			w->producers += !named_before(args, i);
 	}
 	return true;
 }

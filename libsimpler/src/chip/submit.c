@@ -465,7 +465,8 @@ static void submit_deferred(struct chip *c, const struct pto_core_args *args, st
 	struct chip_task *t = build(c, args, sum);
 
 	core->light = NULL;
-	if (!t)
+	/* its producers are done, but their buffers have to stay */
+	if (!t || !deps_wire(c, t, args, c->manual_depth != 0))
 		return;
 	t->shape = k->shape;
 	t->kernel_mask = k->mask;
