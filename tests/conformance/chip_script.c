@@ -38,7 +38,7 @@ static void operand(uint32_t i, void *data)
 static int setup(const char *orchestration)
 {
 	fixture_open_variant(&script_chip, script_watchdog_ms);
-	fixture_load(&script_chip, orchestration, "hold,stamp,release");
+	fixture_load(&script_chip, orchestration, "hold,stamp,release,fill,assign,increment");
 	fixture_tensor(&script_chip, 0, words, INT32, 4, LOG_WORDS);
 	fixture_tensor(&script_chip, 1, text, UINT8, 1, TEXT_BYTES);
 	operand(2, script_x);

@@ -7,7 +7,7 @@
 static volatile int zero;
 static volatile uintptr_t wild = 64;
 
-static int deep(int n)
+__attribute__((no_sanitize("undefined", "address"))) static int deep(int n)
 {
 	volatile char frame[4096];
 
@@ -15,7 +15,8 @@ static int deep(int n)
 	return n < 1 << 30 ? deep(n + 1) + frame[0] : 0;
 }
 
-extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
+/* The sanitizers would report what is done here on purpose. */
+extern "C" __attribute__((no_sanitize("undefined", "address"))) __aicore__ void kernel_entry(__gm__ int64_t *args)
 {
 	switch (args[1]) {
 	case 0: *reinterpret_cast<volatile int *>(wild) = 1; break;

@@ -5,7 +5,7 @@
 #include "intrinsic.h"
 #include "tensor.h"
 
-enum { LOG_CLOCK = 0, LOG_RELEASED = 1 };
+enum { LOG_CLOCK = 0, LOG_RELEASED = 1, LOG_STAMPS = 16 /* of task 0 */ };
 
 static inline int32_t *log_words(int64_t *args)
 {

@@ -6,6 +6,9 @@
  *	hold T arg…	task T that completes only after a release
  *	stamp T arg…	task T that completes at once
  *	release T arg…	task T that lets the held ones complete
+ *	fill T out:v	task T that sets all elements to its number
+ *	assign T in:v out:w	task T that copies elements
+ *	increment T io:v	task T that adds 1 to all elements
  *	dummy T arg…	task T without a kernel
  *	many N stamp …	the statement N times
  *	make t R	make_tensor of R rows
@@ -13,6 +16,7 @@
  *	view t v	t is the view v
  *	alias t R	t is made anew over the memory of x from row R on
  *	scope, manual, end
+ *	repeat N [ … ]	what is between the brackets N times; does not nest
  *	get T v		element access at the first element of v, then a start is noted for T
  *	set T v		the same for a write (of 7)
  *	mark T		a start is noted for T
@@ -38,7 +42,6 @@
 
 namespace script {
 
-enum { KERNEL_HOLD = 0, KERNEL_STAMP = 1, KERNEL_RELEASE = 2 };
 enum { COLUMNS = 4, LOG_WORDS = 2048, LOG_STAMPS = 16, ROWS = 256, MAX_DEPS = 1024 };
 
 struct State {
@@ -214,7 +217,7 @@ inline bool keyword(const char **at, const char *word)
 {
 	size_t n = strlen(word);
 
-	if (strncmp(*at, word, n) || ((*at)[n] != ' ' && (*at)[n] != ';' && (*at)[n]))
+	if (strncmp(*at, word, n) || !strchr(" ;]", (*at)[n]))
 		return false;
 	*at += n;
 	spaces(at);
@@ -233,7 +236,7 @@ inline bool argument(State &s, Arguments &a, const char **at)
 		if (strncmp(*at, n.name, strlen(n.name)))
 			continue;
 		*at += strlen(n.name);
-		if ((*at)[1] == ' ' || (*at)[1] == ';' || !(*at)[1]) {
+		if (strchr(" ;]", (*at)[1])) {
 			a.add(n.tag, tensor_name(s, at));
 		} else {
 			a.views[a.count] = view_of(s, at);
@@ -247,7 +250,7 @@ inline bool argument(State &s, Arguments &a, const char **at)
 inline void arguments(State &s, Arguments &a, const char **at)
 {
 	a.id = task_number(at);
-	for (spaces(at); **at && **at != ';' && !rt_is_fatal(); spaces(at)) {
+	for (spaces(at); **at && **at != ';' && **at != ']' && !rt_is_fatal(); spaces(at)) {
 		if (keyword(at, "early"))
 			a.early = true;
 		else if (!argument(s, a, at))
@@ -257,14 +260,17 @@ inline void arguments(State &s, Arguments &a, const char **at)
 
 template <typename Api> bool task(State &s, const char **at, uint32_t times)
 {
-	static const char *const names[] = {"hold", "stamp", "release", "dummy"};
+	/* by func_id; the last has no kernel */
+	static const char *const names[] = {"hold", "stamp", "release", "fill", "assign",
+					    "increment", "dummy"};
+	constexpr int count = sizeof(names) / sizeof(names[0]);
 
-	for (int kernel = 0; kernel < 4; kernel++) {
+	for (int kernel = 0; kernel < count; kernel++) {
 		if (!keyword(at, names[kernel]))
 			continue;
 		Arguments a;
 
-		a.kernel = kernel < 3 ? kernel : INVALID_KERNEL_ID;
+		a.kernel = kernel < count - 1 ? kernel : INVALID_KERNEL_ID;
 		a.add(TensorArgType::INPUT, nullptr);
 		arguments(s, a, at);
 		ChipTensor word = log_word(s, a.id);
@@ -378,6 +384,38 @@ template <typename Api> void statement(State &s, const char **at)
 		bad("an unknown statement", *at);
 }
 
+/* From behind "repeat" to behind the closing bracket. */
+template <typename Api> void sequence(State &s, const char **at);
+template <typename Api> void repeat(State &s, const char **at)
+{
+	uint32_t times = number(at);
+
+	spaces(at);
+	if (!take(at, '['))
+		return bad("no bracket", *at);
+	const char *first = *at;
+
+	for (uint32_t i = 0; i < times && !rt_is_fatal(); i++) {
+		*at = first;
+		sequence<Api>(s, at);
+	}
+	if (!take(at, ']') && !rt_is_fatal())
+		bad("a repetition does not end", *at);
+}
+
+template <typename Api> void sequence(State &s, const char **at)
+{
+	for (spaces(at); **at && **at != ']' && !rt_is_fatal(); spaces(at)) {
+		if (keyword(at, "repeat"))
+			repeat<Api>(s, at);
+		else
+			statement<Api>(s, at);
+		spaces(at);
+		if (**at && **at != ']' && !take(at, ';'))
+			return bad("a statement does not end", *at);
+	}
+}
+
 template <typename Api>
 void run(const char *text, const ChipTensor &log, const ChipTensor &x, const ChipTensor &y)
 {
@@ -386,12 +424,9 @@ void run(const char *text, const ChipTensor &log, const ChipTensor &x, const Chi
 	s.log = log;
 	s.tensors['x' - 'a'] = x;
 	s.tensors['y' - 'a'] = y;
-	for (spaces(&text); *text && !rt_is_fatal(); spaces(&text)) {
-		statement<Api>(s, &text);
-		spaces(&text);
-		if (*text && !take(&text, ';'))
-			return bad("a statement does not end", text);
-	}
+	sequence<Api>(s, &text);
+	if (*text && !rt_is_fatal())
+		bad("a bracket too many", text);
 }
 
 } // namespace script
