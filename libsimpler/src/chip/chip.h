@@ -47,6 +47,7 @@
 #define CHIP_CORES_PER_CLUSTER	3u
 #define CHIP_MAX_SCOPES		64u	/* open at once, the root included */
 #define CHIP_TMAP_LIMIT		65536u
+#define CHIP_BACKLOG		512u	/* open tasks beyond which a lone thread runs some before it submits more */
 #define CHIP_INLINE_PRODUCERS	64u	/* beyond these a task takes dependency pool entries */
 
 /* Subtask slots of a task. */
@@ -192,6 +193,8 @@ enum chip_orch_wait {
 struct chip_executor_ops {
 	/* Suspends the orchestration until chip->orch_wait says it may go on.  Lock held before and after. */
 	void (*park_orchestrator)(struct chip *c);
+	/* Lets what is queued run first.  Lock held before and after. */
+	void (*yield_orchestrator)(struct chip *c);
 	/* The orchestration may go on.  Lock held. */
 	void (*resume_orchestrator)(struct chip *c);
 	/* Suspends the calling block.  Lock held before and after. */
@@ -274,6 +277,7 @@ struct chip {
 	struct chip_queue dummies;	/* to complete in the loop of sched_complete() */
 	bool completing;
 	struct chip_queue ready[2][3];	/* [0] sync-start cohorts, [1] others; by shape */
+	uint32_t queued;		/* tasks in ready queues, those of groups included */
 	struct chip_core *placed;	/* FIFO of cores to start */
 	struct chip_core **placed_tail;
 	uint64_t free[CHIP_SLOTS];	/* bit per cluster */

@@ -44,6 +44,9 @@ static void op_submit_task(struct PTO2Runtime *rt, const struct pto_mixed_kernel
 	if (!enter(c))
 		return;
 	submit_task(c, mk, args, out);
+	/* while they are few their records are still in the cache when they run */
+	if (c->queued && !c->shared && c->submitted - c->completed >= CHIP_BACKLOG)
+		c->config.ops->yield_orchestrator(c);
 	leave(c);
 }
 

@@ -29,6 +29,7 @@ void sched_reset(struct chip *c)
 	c->placed_tail = &c->placed;
 	for (int slot = 0; slot < CHIP_SLOTS; slot++)
 		c->free[slot] = all_clusters(c);
+	c->queued = 0;
 	c->reserved = 0;
 	c->running = 0;
 	c->parked = 0;
@@ -233,6 +234,7 @@ void sched_data_ready(struct chip *c, struct chip_task *t)
 		return;
 	}
 	t->state = CHIP_READY;
+	c->queued++;
 	if (t->flags & CHIP_TASK_PINNED)
 		queue_push(&t->group->ready, t);
 	else
@@ -333,6 +335,7 @@ static bool place_cohort(struct chip *c, struct chip_queue *q, uint64_t among)
 	if (room_for(c, t, among) < (uint32_t)t->block_num)
 		return false;
 	queue_pop(q);
+	c->queued--;
 	while (t->next_block < t->block_num)
 		place_block(c, t, (uint32_t)__builtin_ctzll(fitting(c, t, among)));
 	return true;
@@ -346,8 +349,10 @@ static bool place_head(struct chip *c, struct chip_queue *q, uint64_t among)
 	if (!where)
 		return false;
 	place_block(c, t, (uint32_t)__builtin_ctzll(where));
-	if (t->next_block == t->block_num)
+	if (t->next_block == t->block_num) {
 		queue_pop(q);
+		c->queued--;
+	}
 	return true;
 }
 
@@ -376,6 +381,7 @@ static bool place_pinned(struct chip *c, struct chip_group *g)
 			if (!*link)
 				g->ready.tail = link;
 			g->ready.count--;
+			c->queued--;
 		}
 		return true;
 	}
@@ -521,6 +527,7 @@ bool sched_run_inline(struct chip *c, struct chip_task *t)
 
 		/* submit asked for the first block; long kernels show with it */
 		if (!where || (block && c->config.ops->prefer_queue(c, t))) {
+			c->queued++;
 			queue_push(&c->ready[!(t->flags & CHIP_TASK_SYNC_START)][t->shape], t);
 			c->config.ops->work_ready(c, t);
 			return false;

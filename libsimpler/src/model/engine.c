@@ -113,6 +113,16 @@ static void park_orchestrator(struct chip *c)
 			       "no memory for a stack while the orchestration waits");
 }
 
+/* Runnable all the time, but behind what is queued (see step()). */
+static void yield_orchestrator(struct chip *c)
+{
+	struct engine *e = engine_of(c);
+
+	e->orch_runnable = true;
+	if (!park(e, &e->orch_fiber))
+		e->orch_runnable = false;
+}
+
 static void resume_orchestrator(struct chip *c)
 {
 	struct engine *e = engine_of(c);
@@ -241,6 +251,7 @@ __attribute__((noreturn)) static void abandon_kernel(struct chip *c, struct chip
 
 static const struct chip_executor_ops executor_ops = {
 	.park_orchestrator = park_orchestrator,
+	.yield_orchestrator = yield_orchestrator,
 	.resume_orchestrator = resume_orchestrator,
 	.park_core = park_core,
 	.resume_core = resume_core,
