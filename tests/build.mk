@@ -10,7 +10,7 @@ device_TARGETS += $2
 $2: $1 $$(BUILD)/flags
 	@mkdir -p $$(@D)
 	@echo '  DEVICE  $2'
-	$$(Q)$$(CXX) $3 $$(CXXFLAGS) $$(DEPFLAGS) -o $$@ $$<
+	$$(Q)$$(CXX) $3 -Wl,-soname,$$(basename $$(notdir $$<)) $$(CXXFLAGS) $$(DEPFLAGS) -o $$@ $$<
 -include $2.d
 endef
 device_so = $(foreach p,$(PLATFORMS),$(eval $(call device_rule,$1,$(BUILD)/$2-$p.so,$3 -D__NPU_ARCH__=$(NPU_ARCH_$p))))

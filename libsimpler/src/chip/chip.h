@@ -234,6 +234,7 @@ struct chip_config {
 	uint32_t chip_id;
 	uint32_t clusters;		/* <= CHIP_MAX_CLUSTERS */
 	bool checked;			/* SIMPLER_CHECK=1 */
+	bool serial;			/* SIMPLER_TMR_SERIAL_ORCH_SCHED_ENABLE: orchestrate first, then execute */
 	bool inline_tasks;		/* run ready tasks on the orchestrator's stack */
 	const struct chip_executor_ops *ops;
 	const struct pto_core_ops *core_ops;	/* given to kernels */

@@ -45,7 +45,7 @@ static void op_submit_task(struct PTO2Runtime *rt, const struct pto_mixed_kernel
 		return;
 	submit_task(c, mk, args, out);
 	/* while they are few their records are still in the cache when they run */
-	if (c->queued && !c->shared && c->submitted - c->completed >= CHIP_BACKLOG)
+	if (c->queued && !c->shared && !c->config.serial && c->submitted - c->completed >= CHIP_BACKLOG)
 		c->config.ops->yield_orchestrator(c);
 	leave(c);
 }

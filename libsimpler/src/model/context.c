@@ -182,6 +182,14 @@ static bool env_flag(const char *name, bool fallback)
 	return text && *text ? *text != '0' : fallback;
 }
 
+/* chip-runtime §3.3: set means that the text starts with 1, t or T. */
+static bool env_serial(void)
+{
+	const char *text = getenv("SIMPLER_TMR_SERIAL_ORCH_SCHED_ENABLE");
+
+	return text && (*text == '1' || *text == 't' || *text == 'T');
+}
+
 static int init_engine(struct model_context *c)
 {
 	const struct model_config *mc = &c->model->config;
@@ -190,7 +198,8 @@ static int init_engine(struct model_context *c)
 		.chip_id = mc->device_id,
 		.clusters = c->model->regs.cluster_count,
 		.checked = env_flag("SIMPLER_CHECK", false),
-		.inline_tasks = env_flag("SIMPLER_ENGINE_INLINE", true),
+		.serial = env_serial(),
+		.inline_tasks = env_flag("SIMPLER_ENGINE_INLINE", true) && !env_serial(),
 	};
 	uint32_t threads = env_or("SIMPLER_ENGINE_THREADS", mc->engine_threads, cpu_count(),
 				  ENGINE_MAX_THREADS - 1);

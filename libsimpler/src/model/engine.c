@@ -199,7 +199,8 @@ static void work_ready(struct chip *c, const struct chip_task *t)
 		event_post(&e->work);
 		return;
 	}
-	if (!t || e->inside >= e->threads || !is_long(t))
+	if (!t || e->inside >= e->threads || !is_long(t) ||
+	    (c->config.serial && c->orch_wait == CHIP_ORCH_RUNNING))
 		return;
 	share_lock(e);
 	model_want_help(e->context);
