@@ -168,31 +168,6 @@ static void lost_chip_ends_waits(void **state)
 	assert_int_equal(simpler_stream_synchronize(f->a, NULL), SIMPLER_ERR_DEVICE_LOST);
 }
 
-static void every_code_has_a_name_a_class_and_a_description(void **state)
-{
-	static const int sample[] = { SIMPLER_ERR_INTERNAL, SIMPLER_ERR_BUFFER_EXPORTED,
-				      SIMPLER_ERR_SHM_MISSING, -SIMPLER_RUN_KERNEL_FAULT };
-	static const enum simpler_error_class classes[] = {
-		SIMPLER_CLASS_RUNTIME, SIMPLER_CLASS_BUFFER, SIMPLER_CLASS_FILE_NOT_FOUND,
-		SIMPLER_CLASS_RUNTIME,
-	};
-	size_t i;
-	int code;
-
-	(void)state;
-	for (i = 0; i < 4; i++)
-		assert_int_equal(simpler_error_class(sample[i]), classes[i]);
-	assert_int_equal(simpler_error_class(0), SIMPLER_CLASS_NONE);
-	assert_string_equal(simpler_error_name(0), "OK");
-	assert_string_equal(simpler_error_name(-50), "UNKNOWN");
-	assert_string_equal(simpler_error_name(-500), "UNKNOWN");
-	assert_string_equal(simpler_error_name(-SIMPLER_RUN_SCHEDULER_TIMEOUT), "SCHEDULER_TIMEOUT");
-	for (code = SIMPLER_ERR_CONFIG_THREADS; code <= SIMPLER_ERR_INTERNAL; code++)
-		if (strcmp(simpler_error_name(code), "UNKNOWN"))
-			assert_true(strlen(simpler_error_description(code)) > 5);
-	assert_string_equal(simpler_error_name(SIMPLER_ERR_CONFIG_THREADS), "CONFIG_THREADS");
-}
-
 #define rts_test(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -207,7 +182,6 @@ int main(void)
 		rts_test(single_commands_report_each_their_own_failure),
 		rts_test(event_holds_another_stream_back),
 		rts_test(lost_chip_ends_waits),
-		cmocka_unit_test(every_code_has_a_name_a_class_and_a_description),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

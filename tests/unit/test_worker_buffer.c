@@ -167,7 +167,9 @@ static void copies_out_of_bounds_reach_nothing(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct simpler_copy c = { cases[i].dst, cases[i].src, cases[i].n, SIMPLER_COPY_NBYTES, 0 };
+		struct simpler_copy c = {
+			cases[i].dst, cases[i].src, cases[i].n, SIMPLER_COPY_NBYTES, 0, NULL,
+		};
 
 		expect_copy_to(w, dev, host, &c, cases[i].code);
 	}
@@ -255,6 +257,7 @@ static void copy_waits_for_runs_that_use_the_buffer_and_no_others(void **state)
 	struct simpler_buffer *used = device_buffer(w, 64), *idle = device_buffer(w, 64);
 	struct simpler_task_args *a = args_new();
 	void *arg[2] = { w, used }, *rc;
+	struct simpler_copy now = { .wait = &(struct simpler_wait){ .timeout_ns = 0 } };
 	char out[64];
 	struct simpler_run *r;
 	pthread_t t;
@@ -264,6 +267,10 @@ static void copy_waits_for_runs_that_use_the_buffer_and_no_others(void **state)
 	fake.hold = true;
 	assert_int_equal(simpler_worker_submit(w, &f, a, NULL, NULL, &r), 0);
 	assert_int_equal(simpler_worker_copy_from_raw(w, out, 64, idle, NULL), 0);
+	assert_int_equal(simpler_worker_copy_from_raw(w, out, 64, used, &now), SIMPLER_ERR_TIMEOUT);
+	now.wait = &(struct simpler_wait){ .timeout_ns = -1 };
+	assert_int_equal(simpler_worker_copy_from_raw(w, out, 64, used, &now),
+			 SIMPLER_ERR_TIMEOUT_VALUE);
 	pthread_create(&t, NULL, copy_thread, arg);
 	fake_await_waiters(1);
 	assert_int_equal(fake.launches, 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration of callables. */
+#include <pthread.h>
+
 #include "worker_fixture.h"
 
 static struct simpler_callable_handle register_content(struct simpler_worker *w, uint32_t content)
@@ -149,7 +151,7 @@ static void refused_upload_fails_init(void **state)
 	worker_end(w);
 }
 
-static void register_does_not_wait_for_runs_but_unregister_of_a_used_one_does(void **state)
+static void registration_does_not_wait_for_runs(void **state)
 {
 	struct simpler_worker *w = worker_ready();
 	struct simpler_callable_handle a = register_content(w, 1), b, c = register_content(w, 3);
@@ -161,10 +163,50 @@ static void register_does_not_wait_for_runs_but_unregister_of_a_used_one_does(vo
 	b = register_content(w, 2);
 	assert_int_equal(simpler_worker_unregister(w, &c), 0);
 	assert_int_equal(simpler_worker_unregister(w, &b), 0);
-	assert_false(simpler_run_done(r));
-	fake_release();
+	assert_int_equal(fake.unloads, 2);
+	/* the kernels of the run stay, and with them the slot */
 	assert_int_equal(simpler_worker_unregister(w, &a), 0);
+	assert_int_equal(fake.unloads, 2);
+	assert_false(simpler_run_done(r));
+	b = register_content(w, 4);
+	assert_int_equal(fake.upload_slots[3], 1);
+	fake_release();
+	assert_int_equal(simpler_run_wait(r, NULL), 0);
+	assert_int_equal(run(w, &b), 0);
+	assert_int_equal(fake.unloads, 3);
+	register_content(w, 5);
+	assert_int_equal(fake.upload_slots[4], 0);
+	simpler_run_put(r);
+	worker_end(w);
+}
+
+static void *release_thread(void *unused)
+{
+	fake_await_waiters(1);
+	fake_release();
+	return unused;
+}
+
+static void last_slot_in_use_by_a_run_is_waited_for(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle h[64];
+	struct simpler_run *r;
+	pthread_t t;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		h[i] = register_content(w, i);
+	fake.hold = true;
+	assert_int_equal(simpler_worker_submit(w, &h[7], NULL, NULL, NULL, &r), 0);
+	assert_int_equal(simpler_worker_unregister(w, &h[7]), 0);
+	pthread_create(&t, NULL, release_thread, NULL);
+	h[7] = register_content(w, 100);
+	pthread_join(t, NULL);
+	assert_int_equal(fake.upload_slots[64], 7);
 	assert_true(simpler_run_done(r));
+	assert_int_equal(run(w, &h[7]), 0);
 	simpler_run_put(r);
 	worker_end(w);
 }
@@ -200,7 +242,8 @@ int main(void)
 		chip_test(platform_is_fixed_by_the_first_registration),
 		chip_test(refused_upload_leaves_no_trace),
 		chip_test(refused_upload_fails_init),
-		chip_test(register_does_not_wait_for_runs_but_unregister_of_a_used_one_does),
+		chip_test(registration_does_not_wait_for_runs),
+		chip_test(last_slot_in_use_by_a_run_is_waited_for),
 		chip_test(allocation_failures_of_register_are_clean),
 	};
 

@@ -195,7 +195,8 @@ SIMPLER_API int simpler_worker_register(struct simpler_worker *w,
 /**
  * simpler_worker_unregister - end a registration
  *
- * The last one of a content frees its slot; runs in flight are waited for then.
+ * The last one of a content frees its slot.  Does not wait for runs in flight: the
+ * kernels stay on the chip until the runs that use them have ended.
  * Returns 0, SIMPLER_ERR_HANDLE_NOT_LIVE, SIMPLER_ERR_HANDLE_MUTATED,
  * SIMPLER_ERR_HANDLE_NAMESPACE, SIMPLER_ERR_INVALID_STATE.
  */
@@ -248,7 +249,9 @@ struct simpler_copy {
 	int64_t src_offset;
 	int64_t nbytes;		/* with SIMPLER_COPY_NBYTES; else the rest of the host side */
 	uint32_t flags;
-	uint32_t reserved;
+	uint32_t reserved;	/* zero */
+	/* time for runs in flight that use the buffers to end; NULL: forever */
+	const struct simpler_wait *wait;
 };
 #define SIMPLER_COPY_NBYTES (1u << 0)
 
@@ -260,7 +263,9 @@ struct simpler_copy {
  *
  * Returns when the bytes have arrived.  Returns 0, SIMPLER_ERR_BUFFER_SPACE,
  * SIMPLER_ERR_BUFFER_NOT_LIVE, SIMPLER_ERR_BUFFER_BORROWED, SIMPLER_ERR_BUFFER_GRANT,
- * SIMPLER_ERR_BUFFER_BOUNDS, SIMPLER_ERR_BUFFER_RELEASED, SIMPLER_ERR_DEVICE_LOST.
+ * SIMPLER_ERR_BUFFER_BOUNDS, SIMPLER_ERR_INVALID_ARGUMENT (memory that cannot be
+ * accessed, unknown flags), SIMPLER_ERR_TIMEOUT, SIMPLER_ERR_INTERRUPTED,
+ * SIMPLER_ERR_TIMEOUT_VALUE, SIMPLER_ERR_DEVICE_LOST.
  */
 SIMPLER_API int simpler_worker_copy_to(struct simpler_worker *w, struct simpler_buffer *dst,
 				       struct simpler_buffer *src,

@@ -19,8 +19,6 @@ struct copy {
 	uint64_t nbytes;
 };
 
-static const struct rts_wait forever = { .deadline_ns = INT64_MAX };
-
 static bool grants(const struct simpler_buffer *b, enum simpler_access needed)
 {
 	return b->desc.access == SIMPLER_ACCESS_READWRITE || b->desc.access == needed;
@@ -142,11 +140,12 @@ static int copy_send(struct simpler_worker *w, const struct copy *c, uint64_t ho
 }
 
 /* Waits for runs that use the buffers, then copies. Not locked; the buffers are in use. */
-static int copy_execute(struct simpler_worker *w, const struct copy *c, uint64_t after)
+static int copy_execute(struct simpler_worker *w, const struct copy *c, uint64_t after,
+			const struct rts_wait *wait)
 {
 	const struct simpler_context *x = w->context;
 	uint64_t addr;
-	int rc = rts_stream_wait(w->lane.stream, after, &forever);
+	int rc = rts_stream_wait(w->lane.stream, after, wait);
 
 	if (rc)
 		return rc;
@@ -182,17 +181,25 @@ static int copy_run(struct simpler_worker *w, struct copy *c, const struct simpl
 	static const struct simpler_copy whole = { 0 };
 	struct worker_lease lease;
 	struct simpler_error e;
+	struct rts_wait wait;
 	uint64_t after;
-	int rc = lease_begin(w, &lease, &e);
+	int rc;
 
+	if (!range)
+		range = &whole;
+	rc = rts_wait_init(&wait, range->wait);
+	if (rc)
+		err_set(&e, rc, "timeout %lld ns is negative", (long long)range->wait->timeout_ns);
+	else
+		rc = lease_begin(w, &lease, &e);
 	if (rc)
 		return worker_failed(w, &e);
-	rc = copy_check(w, c, range ? range : &whole, &e);
+	rc = copy_check(w, c, range, &e);
 	if (!rc && c->nbytes) {
 		copy_use(c, 1);
 		after = copy_after(c);
 		pthread_mutex_unlock(&w->lock);
-		rc = copy_execute(w, c, after);
+		rc = copy_execute(w, c, after, &wait);
 		pthread_mutex_lock(&w->lock);
 		copy_use(c, -1);
 		if (rc)

@@ -5,7 +5,8 @@
  *
  * A slot goes FREE → KNOWN (registered before init) → INSTALLED, or directly
  * FREE → INSTALLED.  install_lock is held over the whole of a registration, so
- * that a slot is never seen half installed.
+ * that a slot is never seen half installed.  A slot that runs in flight still use
+ * is emptied by a command behind them in the run lane, so that nobody waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -178,15 +179,33 @@ static int install(struct simpler_worker *w, const struct simpler_chip_callable 
 	return rc;
 }
 
-static void uninstall(struct simpler_worker *w, uint32_t slot)
+/*
+ * Locked before and after.  Returns the sequence number in the run lane after
+ * which the slot is empty, 0: it is.
+ */
+static uint64_t uninstall(struct simpler_worker *w, uint32_t slot, uint64_t last_seqno)
 {
+	struct simpler_stream *lane = w->lane.stream;
 	struct simpler_hw_cmd cmd = {
 		.opcode = SIMPLER_HW_OP_UNLOAD,
 		.unload = { .slot = slot },
 	};
+	uint64_t after = 0;
 
-	/* a chip that is lost has nothing left to unload, and a later install replaces the slot */
-	rts_stream_run(w->control, &cmd);
+	/* the lane's own commands always find room, see lane.c */
+	if (rts_stream_completed(lane) < last_seqno && rts_stream_room(lane) > LANE_RUN_ENTRIES) {
+		rts_stream_push(lane, &cmd);
+		after = rts_stream_publish(lane);
+		pthread_mutex_unlock(&w->lock);
+		rts_stream_doorbell(lane);
+	} else {
+		pthread_mutex_unlock(&w->lock);
+		/* a lost chip has nothing to unload; no other failure is possible */
+		if (!rts_stream_wait(lane, last_seqno, &forever))
+			rts_stream_run(w->control, &cmd);
+	}
+	pthread_mutex_lock(&w->lock);
+	return after;
 }
 
 /* ---- registration ---- */
@@ -202,14 +221,33 @@ static struct callable_entry *entry_by_digest(struct worker_callables *c, const 
 	return NULL;
 }
 
-static struct callable_entry *entry_smallest_free(struct worker_callables *c)
+/* The smallest slot that is free once @completed commands of the lane have ended. */
+static struct callable_entry *entry_smallest_free(struct worker_callables *c, uint64_t completed)
 {
 	unsigned int i;
 
 	for (i = 0; i < SIMPLER_HW_CALLABLE_SLOTS; i++)
-		if (c->entries[i].state == CALLABLE_FREE)
+		if (c->entries[i].state == CALLABLE_FREE && c->entries[i].free_after <= completed)
 			return &c->entries[i];
 	return NULL;
+}
+
+/* Prefers slots that are empty already; else waits. Locked before and after. */
+static struct callable_entry *entry_take(struct simpler_worker *w)
+{
+	struct simpler_stream *lane = w->lane.stream;
+	struct callable_entry *entry;
+
+	entry = entry_smallest_free(&w->callables, lane ? rts_stream_completed(lane) : 0);
+	if (entry)
+		return entry;
+	entry = entry_smallest_free(&w->callables, UINT64_MAX);
+	if (!entry)
+		return NULL;
+	pthread_mutex_unlock(&w->lock);
+	rts_stream_wait(lane, entry->free_after, &forever);	/* if it fails, so does the upload */
+	pthread_mutex_lock(&w->lock);
+	return entry;
 }
 
 static void entry_set(struct callable_entry *entry, struct simpler_chip_callable *callable,
@@ -258,7 +296,7 @@ static int register_admit(struct simpler_worker *w, struct worker_lease *lease,
 static int register_new(struct simpler_worker *w, struct simpler_chip_callable *callable,
 			const uint8_t *digest, struct callable_entry **out, struct simpler_error *e)
 {
-	struct callable_entry *entry = entry_smallest_free(&w->callables);
+	struct callable_entry *entry = entry_take(w);
 	enum callable_state state = CALLABLE_KNOWN;
 	int rc = 0;
 
@@ -322,20 +360,16 @@ int simpler_worker_register(struct simpler_worker *w, struct simpler_chip_callab
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-/* The last handle is gone: waits for runs, unloads. Locked before and after. */
+/* The last handle is gone. Locked before and after. */
 static struct simpler_chip_callable *entry_retire(struct simpler_worker *w,
 						  struct callable_entry *entry)
 {
 	struct simpler_chip_callable *callable = entry->callable;
-	uint64_t seqno = entry->last_seqno;
+	uint64_t after = 0;
 
-	if (entry->state == CALLABLE_INSTALLED) {
-		pthread_mutex_unlock(&w->lock);
-		if (!rts_stream_wait(w->lane.stream, seqno, &forever))
-			uninstall(w, (uint32_t)(entry - w->callables.entries));
-		pthread_mutex_lock(&w->lock);
-	}
-	*entry = (struct callable_entry){ 0 };
+	if (entry->state == CALLABLE_INSTALLED)
+		after = uninstall(w, (uint32_t)(entry - w->callables.entries), entry->last_seqno);
+	*entry = (struct callable_entry){ .free_after = after };
 	return callable;
 }
 

@@ -41,6 +41,8 @@
 #define WORKER_DEPTH		2u		/* runs in flight */
 #define WORKER_ERROR_RECORDS	8u
 #define WORKER_STAGING_ALIGN	1024u
+/* Commands of the largest run: copies in and out of every tensor, launch, proof. */
+#define LANE_RUN_ENTRIES	(2 * SIMPLER_HW_MAX_TENSORS + 2)
 #define WORKER_CLOSE_TIMEOUT_NS	INT64_C(10000000000)
 #define WORKER_CANCEL_TIMEOUT_NS INT64_C(60000000000)
 
@@ -69,6 +71,7 @@ struct callable_entry {
 	enum callable_state state;
 	uint32_t handles;
 	uint64_t last_seqno;			/* of a run that uses it */
+	uint64_t free_after;			/* FREE: command of the lane that empties the slot */
 	uint32_t sig_count;
 	uint32_t tensor_count;			/* tensors and scalars of the signature */
 	uint32_t scalar_count;
