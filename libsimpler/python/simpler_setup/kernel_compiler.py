@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import tempfile
 
+from .kernel_cache import KernelCache, default_folder, read_dependencies
 from .platform_name import parse_platform
 
 RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
@@ -56,9 +57,8 @@ def _kernel_march():
 
 
 @functools.lru_cache(maxsize=None)
-def _is_clang(cxx):
-    text = subprocess.run([*cxx, "--version"], check=True, capture_output=True, text=True).stdout
-    return "clang" in text
+def _version(cxx):
+    return subprocess.run([*cxx, "--version"], check=True, capture_output=True, text=True).stdout
 
 
 class KernelCompiler:
@@ -93,21 +93,37 @@ class KernelCompiler:
         return [device_include_dir()]
 
     def _compile(self, source_path, flags, include_dirs, build_dir):
-        source = os.fspath(source_path)
+        source = os.path.abspath(os.fspath(source_path))
         if not os.path.isfile(source):
             raise FileNotFoundError(f"{source}: no such source file")
-        if build_dir:
-            os.makedirs(build_dir, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="simpler-", dir=build_dir) as folder:
-            output = os.path.join(folder, "object.so")
-            unique = [] if _is_clang(self._cxx) else ["-fno-gnu-unique"]
-            self._run([*self._cxx, *_COMMON, *unique, *flags, f"-D__NPU_ARCH__={_NPU_ARCH[self.arch]}",
-                       *(f"-I{os.fspath(path)}" for path in include_dirs), "-o", output, source])
-            with open(output, "rb") as f:
-                return f.read()
+        version = _version(self._cxx)
+        unique = [] if "clang" in version else ["-fno-gnu-unique"]
+        command = [*self._cxx, *_COMMON, *unique, *flags, f"-D__NPU_ARCH__={_NPU_ARCH[self.arch]}",
+                   *(f"-I{os.path.abspath(os.fspath(path))}" for path in include_dirs), source]
+        if not default_folder():
+            return _build(command, build_dir)[0]
+        cache = KernelCache(default_folder())
+        key = cache.key(command, version)
+        data = cache.get(key)
+        if data is None:
+            data, files = _build(command, build_dir)
+            cache.put(key, data, files)
+        return data
 
-    def _run(self, command):
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            raise RuntimeError(f"{command[0]} ended with exit code {done.returncode}\n{done.stderr}"
-                               f"command: {shlex.join(command)}")
+
+def _build(command, build_dir):
+    """The object, and the files it was made of."""
+    if build_dir:
+        os.makedirs(build_dir, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="simpler-", dir=build_dir) as folder:
+        output, rule = os.path.join(folder, "object.so"), os.path.join(folder, "rule")
+        _run([*command, "-MMD", "-MF", rule, "-o", output])
+        with open(output, "rb") as f, open(rule) as r:
+            return f.read(), read_dependencies(r.read())
+
+
+def _run(command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with exit code {done.returncode}\n{done.stderr}"
+                           f"command: {shlex.join(command)}")
