@@ -16,7 +16,7 @@
 #include "simpler/simpler.h"
 
 #define ELEMENTS	256
-#define SLACK_KB	2048	/* of resident memory; a leak of 300 bytes per round would exceed it */
+#define SLACK_KB	2048	/* of resident memory; 300 bytes lost per round would exceed it */
 
 struct usage {
 	long resident_kb;

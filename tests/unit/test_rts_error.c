@@ -43,7 +43,8 @@ static void names_of_codes(void **state)
 
 	(void)state;
 	assert_string_equal(simpler_error_name(0), "OK");
-	assert_string_equal(simpler_error_name(-SIMPLER_RUN_SCHEDULER_TIMEOUT), "SCHEDULER_TIMEOUT");
+	assert_string_equal(simpler_error_name(-SIMPLER_RUN_SCHEDULER_TIMEOUT),
+			    "SCHEDULER_TIMEOUT");
 	assert_string_equal(simpler_error_name(SIMPLER_ERR_CONFIG_THREADS), "CONFIG_THREADS");
 	assert_string_equal(simpler_error_name(-50), "UNKNOWN");
 	assert_string_equal(simpler_error_name(-500), "UNKNOWN");

@@ -14,7 +14,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	fake_reset();
-	assert_int_equal(rts_device_open(&fake_transport, rts_platform_find("a5sim"), 2, &f->device), 0);
+	assert_int_equal(
+		rts_device_open(&fake_transport, rts_platform_find("a5sim"), 2, &f->device), 0);
 	assert_int_equal(simpler_context_create(f->device, &f->context), 0);
 	assert_int_equal(simpler_stream_create(f->context, &f->a), 0);
 	assert_int_equal(rts_stream_create(f->context, 4, &f->b), 0);

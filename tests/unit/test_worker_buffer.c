@@ -441,7 +441,8 @@ static void bad_ranges_and_overlaps_are_not_wrapped(void **state)
 	assert_non_null(strstr(e.text, "overlaps"));
 	assert_int_equal(simpler_buffer_wrap(at(128), 8, l, rw, &b, &e), 0);
 	assert_int_equal(simpler_worker_free(w, a), SIMPLER_ERR_BUFFER_BORROWED);
-	assert_int_equal(simpler_worker_copy_to_raw(w, a, "x", 1, NULL), SIMPLER_ERR_BUFFER_BORROWED);
+	assert_int_equal(simpler_worker_copy_to_raw(w, a, "x", 1, NULL),
+			 SIMPLER_ERR_BUFFER_BORROWED);
 	simpler_buffer_put(a);
 	simpler_buffer_put(b);
 	simpler_location_put(l);
@@ -470,7 +471,8 @@ static void wrapped_storage_runs_until_closed(void **state)
 	assert_int_equal(fake.last_tensors[0].addr, at(0));
 	assert_int_equal(simpler_buffer_close(b, &e), 0);
 	/* wrapping again gives a new identity; old arguments stay refused */
-	assert_int_equal(simpler_buffer_wrap(at(0), 64, l, SIMPLER_ACCESS_READWRITE, &again, &e), 0);
+	assert_int_equal(simpler_buffer_wrap(at(0), 64, l, SIMPLER_ACCESS_READWRITE, &again, &e),
+			 0);
 	assert_int_equal(simpler_worker_run(w, &f, a, NULL, NULL), SIMPLER_ERR_BUFFER_NOT_LIVE);
 	simpler_run_put(r);
 	simpler_task_args_destroy(a);

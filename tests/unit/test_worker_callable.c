@@ -85,7 +85,8 @@ static void equal_inputs_give_equal_bytes(void **state)
 {
 	struct simpler_chip_callable *a = chip_new(), *b = chip_new();
 	size_t na, nb;
-	const void *pa = simpler_chip_callable_bytes(a, &na), *pb = simpler_chip_callable_bytes(b, &nb);
+	const void *pa = simpler_chip_callable_bytes(a, &na),
+		   *pb = simpler_chip_callable_bytes(b, &nb);
 
 	(void)state;
 	assert_int_equal(na, nb);
@@ -163,10 +164,12 @@ static void core_signature_limits(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(simpler_core_callable_build(s, 17, "", 0, &c, &e), SIMPLER_ERR_SCALAR_LIMIT);
+	assert_int_equal(simpler_core_callable_build(s, 17, "", 0, &c, &e),
+			 SIMPLER_ERR_SCALAR_LIMIT);
 	for (i = 0; i < 64; i++)
 		s[i] = SIMPLER_DIR_IN;
-	assert_int_equal(simpler_core_callable_build(s, 33, "", 0, &c, &e), SIMPLER_ERR_TENSOR_LIMIT);
+	assert_int_equal(simpler_core_callable_build(s, 33, "", 0, &c, &e),
+			 SIMPLER_ERR_TENSOR_LIMIT);
 	assert_non_null(strstr(e.text, "33"));
 	assert_int_equal(simpler_core_callable_build(s, 1, NULL, 4, &c, &e),
 			 SIMPLER_ERR_INVALID_ARGUMENT);

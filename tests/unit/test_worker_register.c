@@ -66,7 +66,8 @@ static void sixty_four_slots_and_the_smallest_free_one_is_reused(void **state)
 static void foreign_stale_and_forged_handles_are_refused(void **state)
 {
 	struct simpler_worker *w = worker_ready(), *other = worker_ready();
-	struct simpler_callable_handle h = register_content(other, 1), mine = register_content(w, 1);
+	struct simpler_callable_handle h = register_content(other, 1),
+				       mine = register_content(w, 1);
 	struct simpler_callable_handle forged = { 0 }, changed = mine;
 
 	(void)state;

@@ -160,7 +160,8 @@ static void unreachable_host_memory_fails_the_run_both_ways(void **state)
 
 	(void)state;
 	/* the fake chip cannot reach address 1 */
-	assert_int_equal(simpler_worker_wrap_host(w, (void *)1, 64, SIMPLER_ACCESS_READWRITE, &b), 0);
+	assert_int_equal(simpler_worker_wrap_host(w, (void *)1, 64, SIMPLER_ACCESS_READWRITE, &b),
+			 0);
 	args_add(a, b, 0, 16, SIMPLER_TAG_INOUT);
 	assert_int_equal(simpler_worker_run(w, &f, a, NULL, NULL), SIMPLER_ERR_INVALID_ARGUMENT);
 	expect_error(w, SIMPLER_ERR_INVALID_ARGUMENT, "not accessible");
@@ -261,10 +262,12 @@ static void argument_counts_must_match_the_signature(void **state)
 	struct simpler_task_args *a = args_new();
 
 	(void)state;
-	refused(w, &f, NULL, SIMPLER_ERR_ARG_COUNT, "0 tensors were passed, the signature of 'entry' has 2");
+	refused(w, &f, NULL, SIMPLER_ERR_ARG_COUNT,
+		"0 tensors were passed, the signature of 'entry' has 2");
 	args_add(a, b, 0, 8, SIMPLER_TAG_INPUT);
 	args_add(a, b, 8, 8, SIMPLER_TAG_OUTPUT_EXISTING);
-	refused(w, &f, a, SIMPLER_ERR_ARG_COUNT, "0 scalars were passed, the signature of 'entry' has 1");
+	refused(w, &f, a, SIMPLER_ERR_ARG_COUNT,
+		"0 scalars were passed, the signature of 'entry' has 1");
 	simpler_task_args_add_scalar(a, 1);
 	assert_int_equal(simpler_worker_run(w, &f, a, NULL, NULL), 0);
 	simpler_task_args_destroy(a);

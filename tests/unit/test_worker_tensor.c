@@ -8,13 +8,20 @@ static struct simpler_tensor tensor_of(uint64_t bytes, int dtype, uint64_t byte_
 				       const uint32_t *strides)
 {
 	struct simpler_tensor t = {
-		.buffer = {
-			.magic = SIMPLER_DESC_MAGIC, .address_space = SIMPLER_SPACE_DEVICE,
-			.access = SIMPLER_ACCESS_READWRITE, .backend = SIMPLER_BACKEND_DEVICE_MALLOC,
-			.identity = { .buffer_id = 1, .generation = 1 }, .nbytes = bytes,
-			.body_len = 8, .body = { 1 },
-		},
-		.byte_offset = byte_offset, .ndims = ndims, .dtype = (uint8_t)dtype,
+		.buffer =
+			{
+				.magic = SIMPLER_DESC_MAGIC,
+				.address_space = SIMPLER_SPACE_DEVICE,
+				.access = SIMPLER_ACCESS_READWRITE,
+				.backend = SIMPLER_BACKEND_DEVICE_MALLOC,
+				.identity = {.buffer_id = 1, .generation = 1},
+				.nbytes = bytes,
+				.body_len = 8,
+				.body = {1},
+			},
+		.byte_offset = byte_offset,
+		.ndims = ndims,
+		.dtype = (uint8_t)dtype,
 	};
 
 	memcpy(t.shapes, shapes, ndims * sizeof(*shapes));
@@ -23,7 +30,8 @@ static struct simpler_tensor tensor_of(uint64_t bytes, int dtype, uint64_t byte_
 }
 
 #define U32(...) ((const uint32_t[]){ __VA_ARGS__ })
-#define T2(offset, r, c, s) tensor_of(4 * 64 * 64, SIMPLER_FLOAT32, 4 * (offset), 2, U32(r, c), U32(s, 1))
+#define T2(offset, r, c, s) \
+	tensor_of(4 * 64 * 64, SIMPLER_FLOAT32, 4 * (offset), 2, U32(r, c), U32(s, 1))
 
 static void views_inside_the_buffer_are_valid(void **state)
 {
@@ -41,16 +49,18 @@ static void views_inside_the_buffer_are_valid(void **state)
 
 static void bad_views_are_refused_with_the_reason(void **state)
 {
-	struct simpler_tensor t, cases[] = {
-		tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(17), U32(1)),
-		tensor_of(64, SIMPLER_FLOAT32, 2, 1, U32(4), U32(1)),
-		tensor_of(64, SIMPLER_FLOAT32, 4, 1, U32(16), U32(1)),
-		tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(4), U32(0)),
-		tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(0), U32(1)),
-		tensor_of(64, 15, 0, 1, U32(4), U32(1)),
-		tensor_of(64, SIMPLER_FLOAT32, 0, 2, U32(UINT32_MAX, UINT32_MAX), U32(UINT32_MAX, UINT32_MAX)),
-		tensor_of(64, SIMPLER_FLOAT32, UINT64_MAX - 3, 1, U32(1), U32(1)),
-	};
+	struct simpler_tensor t,
+		cases[] = {
+			tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(17), U32(1)),
+			tensor_of(64, SIMPLER_FLOAT32, 2, 1, U32(4), U32(1)),
+			tensor_of(64, SIMPLER_FLOAT32, 4, 1, U32(16), U32(1)),
+			tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(4), U32(0)),
+			tensor_of(64, SIMPLER_FLOAT32, 0, 1, U32(0), U32(1)),
+			tensor_of(64, 15, 0, 1, U32(4), U32(1)),
+			tensor_of(64, SIMPLER_FLOAT32, 0, 2, U32(UINT32_MAX, UINT32_MAX),
+				  U32(UINT32_MAX, UINT32_MAX)),
+			tensor_of(64, SIMPLER_FLOAT32, UINT64_MAX - 3, 1, U32(1), U32(1)),
+		};
 	static const char *const texts[] = {
 		"extent 17 elements", "byte_offset 2", "byte_offset 4", "stride[0] is 0",
 		"shape[0] is 0", "unknown dtype 15", "beyond the buffer", "beyond the buffer",

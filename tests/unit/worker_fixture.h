@@ -116,7 +116,8 @@ static inline void args_add(struct simpler_task_args *a, const struct simpler_bu
 {
 	struct simpler_tensor t = view_of(b, first, count);
 
-	assert_int_equal(simpler_task_args_add_tensor(a, &t, tag, SIMPLER_TRANSFER_DEFAULT, NULL), 0);
+	assert_int_equal(simpler_task_args_add_tensor(a, &t, tag, SIMPLER_TRANSFER_DEFAULT, NULL),
+			 0);
 }
 
 static inline void worker_end(struct simpler_worker *w)

@@ -245,7 +245,8 @@ static struct callable_entry *entry_take(struct simpler_worker *w)
 	if (!entry)
 		return NULL;
 	pthread_mutex_unlock(&w->lock);
-	rts_stream_wait(lane, entry->free_after, &forever);	/* if it fails, so does the upload */
+	/* if this fails, so does the upload */
+	rts_stream_wait(lane, entry->free_after, &forever);
 	pthread_mutex_lock(&w->lock);
 	return entry;
 }

@@ -71,7 +71,7 @@ struct callable_entry {
 	enum callable_state state;
 	uint32_t handles;
 	uint64_t last_seqno;			/* of a run that uses it */
-	uint64_t free_after;			/* FREE: command of the lane that empties the slot */
+	uint64_t free_after;			/* FREE: empty once the lane has passed this */
 	uint32_t sig_count;
 	uint32_t tensor_count;			/* tensors and scalars of the signature */
 	uint32_t scalar_count;
