@@ -60,7 +60,31 @@ struct move_bits {
 		else
 			__builtin_memmove(static_cast<void *>(d), s, bytes);
 	}
+
+	/* Transposes 8 x 8: s[i * s_step + j] to d[j * d_step + i]. */
+	template <typename D, typename S>
+	static constexpr bool has_tile8 = sizeof(D) <= 4;
+	template <typename D, typename S>
+	static void tile8(D *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
+	{
+		using V = simd::vec<typename simd::int_of_bytes<sizeof(D)>::u, 8>;
+		V v[8];
+
+		PTO_UNROLL for (int i = 0; i < 8; i++)
+			__builtin_memcpy(&v[i], s + i * s_step, sizeof(V));
+		if constexpr (sizeof(V) == 32)
+			simd::transpose8_wide(v);
+		else
+			simd::transpose8(v);
+		PTO_UNROLL for (int i = 0; i < 8; i++)
+			__builtin_memcpy(static_cast<void *>(d + i * d_step), &v[i], sizeof(V));
+	}
 };
+
+template <typename Move, typename D, typename S, typename = void>
+struct tiles : std::false_type {};
+template <typename Move, typename D, typename S>
+struct tiles<Move, D, S, std::enable_if_t<Move::template has_tile8<D, S>>> : std::true_type {};
 
 constexpr int least(int a, int b)
 {
@@ -70,6 +94,29 @@ constexpr int least(int a, int b)
 constexpr int left_in(int at, int block)
 {
 	return block == layout::UNBOUNDED ? block : block - at % block;
+}
+
+/* s[i * s_step + j] to d[j * d_step + i], i < n, j < m; tiles at the edges overlap their neighbours. */
+template <typename Move, typename D, typename S>
+inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step, int n, int m)
+{
+	if constexpr (tiles<Move, D, S>::value) {
+		if (n >= 8 && m >= 8) {
+			for (int i = 0; i < n; i += 8) {
+				const int at = least(i, n - 8);
+
+				for (int j = 0; j < m; j += 8) {
+					const int to = least(j, m - 8);
+
+					move.tile8(d + to * d_step + at, d_step, s + at * s_step + to, s_step);
+				}
+			}
+			return;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
+			move.one(d + j * d_step + i, s + i * s_step + j);
 }
 
 template <typename Move, typename D, typename S>
@@ -90,6 +137,10 @@ inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, pt
 		}
 		for (int c = 0; c < cols; c++)
 			move.span(size_t(rows), d + c * dcs, s + c * scs);
+	} else if (drs == 1 && scs == 1) {
+		transpose(move, d, dcs, s, srs, rows, cols);
+	} else if (dcs == 1 && srs == 1) {
+		transpose(move, d, drs, s, scs, cols, rows);
 	} else {
 		for (int r = 0; r < rows; r++)
 			for (int c = 0; c < cols; c++)

@@ -44,6 +44,20 @@ struct to_word {
 				one(d + i, s + i);
 		}
 	}
+
+	template <typename D, typename S>
+	static constexpr bool has_tile8 = std::is_same_v<D, float> && simd::FLOATS == 8;
+	template <typename S>
+	static void tile8(float *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
+	{
+		simd::vfloat v[8];
+
+		PTO_UNROLL for (int i = 0; i < 8; i++)
+			v[i] = simd::load(s + i * s_step);
+		simd::transpose8_wide(v);
+		PTO_UNROLL for (int i = 0; i < 8; i++)
+			simd::store_raw(d + i * d_step, v[i]);
+	}
 };
 
 template <typename W>

@@ -84,36 +84,52 @@ struct fold_arg {
 	}
 };
 
-/* Folds FLOATS rows of 32-bit accumulators at once; needs at least one column. */
-template <typename Fold, typename T>
-__attribute__((noinline)) void rows_at_once(const T *const (&row)[simd::FLOATS], int cols, Fold &out)
+/* Columns @c of FLOATS rows. */
+template <typename T>
+PTO_SIMD acc_vec<T> column(const T *const *row, int c)
+{
+	acc_vec<T> x = {};
+
+	for (int i = 0; i < simd::FLOATS; i++)
+		x[i] = acc_t<T>(row[i][c]);
+	return x;
+}
+
+/*
+ * Folds G groups of FLOATS rows of 32-bit accumulators at once; needs at least
+ * one column.  Two groups keep the processor busy while each waits for its own
+ * sum.
+ */
+template <int G, typename Fold, typename T>
+__attribute__((noinline)) void rows_at_once(const T *const *row, int cols, Fold *out)
 {
 	constexpr int L = simd::FLOATS;
-	const auto column = [&row](int c) {
-		acc_vec<T> x = {};
+	Fold fold[G];
+	int c = 0;
 
-		for (int i = 0; i < L; i++)
-			x[i] = acc_t<T>(row[i][c]);
-		return x;
+	for (int g = 0; g < G; g++)
+		fold[g].first(column(row + g * L, 0));
+	const auto single = [&] {
+		for (int g = 0; g < G; g++)
+			fold[g].next(column(row + g * L, c), c);
 	};
-	Fold fold;
-	int c;
-
-	fold.first(column(0));
 	for (c = 1; c < cols && c % L; c++)
-		fold.next(column(c), c);
-	for (; c + L <= cols; c += L) {
-		acc_vec<T> v[L];
+		single();
+	for (; c + L <= cols; c += L)
+		PTO_UNROLL for (int g = 0; g < G; g++)
+		{
+			acc_vec<T> v[L];
 
-		for (int i = 0; i < L; i++)
-			v[i] = load(row[i] + c);
-		transpose(v);
-		for (int i = 0; i < L; i++)
-			fold.next(v[i], c + i);
-	}
+			PTO_UNROLL for (int i = 0; i < L; i++)
+				v[i] = load(row[g * L + i] + c);
+			transpose(v);
+			PTO_UNROLL for (int i = 0; i < L; i++)
+				fold[g].next(v[i], c + i);
+		}
 	for (; c < cols; c++)
-		fold.next(column(c), c);
-	out = fold;
+		single();
+	for (int g = 0; g < G; g++)
+		out[g] = fold[g];
 }
 
 /* Calls done(row, lane, fold) for each row of @src; any layout, elements of at most 32 bits. */
@@ -126,27 +142,31 @@ inline void each_row(const S &src, const F &done)
 
 	if (rows <= 0 || cols <= 0)
 		return;
-	for (int r = 0; r < rows; r += L) {
-		const int n = rows - r < L ? rows - r : L;
-		Fold fold;
+	for (int r = 0; r < rows; r += 2 * L) {
+		const int n = rows - r < 2 * L ? rows - r : 2 * L;
+		Fold fold[2];
 
 		if constexpr (spans::is_rows<S>) {
-			const T *row[L];
+			const T *row[2 * L];
 
-			for (int i = 0; i < L; i++)
+			for (int i = 0; i < 2 * L; i++)
 				row[i] = src.data() + size_t(r + (i < n ? i : 0)) * S::Cols;
-			rows_at_once(row, cols, fold);
+			if (n > L)
+				rows_at_once<2>(row, cols, fold);
+			else
+				rows_at_once<1>(row, cols, fold);
 		} else {
-			for (int c = 0; c < cols; c++) {
-				typename Fold::values x = {};
+			for (int c = 0; c < cols; c++)
+				for (int g = 0; g < 2; g++) {
+					typename Fold::values x = {};
 
-				for (int i = 0; i < n; i++)
-					x[i] = acc_t<T>(src.GetElement(r + i, c));
-				c ? fold.next(x, c) : fold.first(x);
-			}
+					for (int i = 0; i < L && g * L + i < n; i++)
+						x[i] = acc_t<T>(src.GetElement(r + g * L + i, c));
+					c ? fold[g].next(x, c) : fold[g].first(x);
+				}
 		}
 		for (int i = 0; i < n; i++)
-			done(r + i, i, fold);
+			done(r + i, i % L, fold[i / L]);
 	}
 }
 

@@ -21,14 +21,14 @@ PTO_SIMD void columns(D *d, const S *s, int rows, ptrdiff_t pitch)
 	constexpr int L = simd::LANES<S>;
 	simd::vec_of<D> acc[Count];
 
-	for (int i = 0; i < Count; i++)
+	PTO_UNROLL for (int i = 0; i < Count; i++)
 		acc[i] = simd::round_to<D>(simd::load(s + i * L));
 	for (int r = 1; r < rows; r++) {
 		s += pitch;
-		for (int i = 0; i < Count; i++)
+		PTO_UNROLL for (int i = 0; i < Count; i++)
 			acc[i] = simd::round_to<D>(Op()(acc[i], simd::load(s + i * L)));
 	}
-	for (int i = 0; i < Count; i++)
+	PTO_UNROLL for (int i = 0; i < Count; i++)
 		simd::store(d + i * L, acc[i]);
 }
 

@@ -17,6 +17,8 @@
 #include "pto/common/types.hpp"
 
 #define PTO_SIMD inline __attribute__((always_inline))
+/* Before loops over arrays of vectors, which stay in memory unless the loop is unrolled whole. */
+#define PTO_UNROLL _Pragma("GCC unroll 16")
 
 namespace pto {
 namespace simd {
@@ -212,14 +214,14 @@ template <typename V>
 PTO_SIMD void transpose8(V (&v)[8])
 {
 	static_assert(count<V> == 8, "eight vectors of eight");
-	for (int step = 0; step < 3; step++) {
+	PTO_UNROLL for (int step = 0; step < 3; step++) {
 		V t[8];
 
-		for (int i = 0; i < 4; i++) {
+		PTO_UNROLL for (int i = 0; i < 4; i++) {
 			t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
 			t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
 		}
-		for (int i = 0; i < 8; i++)
+		PTO_UNROLL for (int i = 0; i < 8; i++)
 			v[i] = t[i];
 	}
 }
@@ -230,16 +232,16 @@ PTO_SIMD void transpose8_wide(V (&v)[8])
 {
 	V t[8], u[8];
 
-	for (int i = 0; i < 8; i += 2) {
+	PTO_UNROLL for (int i = 0; i < 8; i += 2) {
 		t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
 		t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
 	}
-	for (int i = 0; i < 8; i += 4)
-		for (int j = 0; j < 2; j++) {
+	PTO_UNROLL for (int i = 0; i < 8; i += 4)
+		PTO_UNROLL for (int j = 0; j < 2; j++) {
 			u[i + 2 * j] = __builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
 			u[i + 2 * j + 1] = __builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
 		}
-	for (int i = 0; i < 4; i++) {
+	PTO_UNROLL for (int i = 0; i < 4; i++) {
 		v[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
 		v[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
 	}
