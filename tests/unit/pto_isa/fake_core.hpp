@@ -49,7 +49,7 @@ struct fake_core {
 	fake_core(const fake_core &) = delete;
 	fake_core &operator=(const fake_core &) = delete;
 
-	[[noreturn]] static void on_fail(int code, const char *fmt, ...)
+	__attribute__((noreturn)) static void on_fail(int code, const char *fmt, ...)
 	{
 		fake_core *c = current();
 		va_list ap;
