@@ -69,7 +69,7 @@ static void memory_that_is_short_gives_null_and_harms_nothing(void **state)
 	char *before, *after;
 
 	(void)state;
-	if (SANITIZE_ADDRESS || SANITIZE_THREAD)	/* they abort on sizes that malloc() refuses */
+	if (SANITIZE_ADDRESS || SANITIZE_THREAD) /* they abort on sizes that malloc() refuses */
 		skip();
 	arena_init(&a, 64, 0);
 	before = arena_strdup(&a, "before");

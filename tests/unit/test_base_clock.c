@@ -35,7 +35,8 @@ static void passed_and_remaining_agree(void **state)
 	assert_int_equal(clock_remaining(now), 0);
 	assert_true(clock_remaining(CLOCK_NEVER) == INT64_MAX);
 	assert_true(clock_remaining(CLOCK_NEVER - 1) == INT64_MAX);
-	assert_in_range(clock_remaining(clock_deadline(INT64_C(3600000000000))), 1, INT64_C(3600000000000));
+	assert_in_range(clock_remaining(clock_deadline(INT64_C(3600000000000))), 1,
+			INT64_C(3600000000000));
 }
 
 static void poll_timeout_is_rounded_up(void **state)
@@ -44,7 +45,8 @@ static void poll_timeout_is_rounded_up(void **state)
 	assert_int_equal(clock_remaining_poll_ms(CLOCK_NEVER), -1);
 	assert_int_equal(clock_remaining_poll_ms(0), 0);
 	assert_int_equal(clock_remaining_poll_ms(CLOCK_NEVER - 1), INT32_MAX);
-	assert_in_range(clock_remaining_poll_ms(clock_deadline(INT64_C(3600000000000))), 1, 3600000);
+	assert_in_range(clock_remaining_poll_ms(clock_deadline(INT64_C(3600000000000))), 1,
+			3600000);
 }
 
 static void seconds_become_nanoseconds(void **state)

@@ -15,7 +15,8 @@
 
 static void whole_text_must_be_the_unsigned_number(void **state)
 {
-	static const char *const wrong[] = { "", " ", "1 ", " 1", "+1", "-1", "1x", "0x", "x1", "1.0", "0xg", "--1", "12a" };
+	static const char *const wrong[] = {"",	  " ",	"1 ",  " 1",  "+1",  "-1", "1x",
+					    "0x", "x1", "1.0", "0xg", "--1", "12a"};
 	uint64_t value = 77;
 	size_t i;
 
@@ -72,7 +73,8 @@ static void lists_hold_numbers_and_ranges(void **state)
 
 static void malformed_and_long_lists_are_refused(void **state)
 {
-	static const char *const wrong[] = { "", ",", "1,", ",1", "1,,2", "1-", "-1", "2-1", "1-2-3", "1 ,2", "a", "1;2" };
+	static const char *const wrong[] = {"",	  ",",	 "1,",	  ",1",	  "1,,2", "1-",
+					    "-1", "2-1", "1-2-3", "1 ,2", "a",	  "1;2"};
 	uint32_t out[4];
 	size_t i;
 
@@ -121,7 +123,8 @@ static void variable_must_be_a_number_within_bounds(void **state)
 
 static void boolean_words_are_accepted_in_any_case(void **state)
 {
-	static const char *const yes[] = { "1", "true", "YES", "On" }, *const no[] = { "0", "False", "no", "OFF" };
+	static const char *const yes[] = {"1", "true", "YES", "On"}, *const no[] = {"0", "False",
+										    "no", "OFF"};
 	bool flag;
 	int i;
 

@@ -311,7 +311,10 @@ static void ten_thousand_fibers_leave_mappings_and_memory_flat(void **state)
 	pages = resident_pages();
 	create_and_destroy(10000);
 	assert_in_range(count_mappings(), 1, maps + 100);
-	/* a leak of one page per fiber would be 10000 pages; the sanitizers' own bookkeeping is not ours */
+	/*
+	 * a leak of one page per fiber would be 10000 pages; the sanitizers' own bookkeeping is not
+	 * ours
+	 */
 	if (!SANITIZE_ADDRESS && !SANITIZE_THREAD)
 		assert_in_range(resident_pages(), 1, pages + 256);
 }

@@ -85,7 +85,8 @@ static void waiter_continues_after_a_wake(void **state)
 
 static void wake_reaches_waiters_in_another_process(void **state)
 {
-	_Atomic uint32_t *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	_Atomic uint32_t *word =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
 	pid_t child;
 
@@ -128,7 +129,10 @@ static void *send_signals(void *arg)
 
 	while (!atomic_load(&p->stop)) {
 		pthread_kill(p->victim, SIGUSR1);
-		/* TSan keeps signals from the handler while the waiter is in no interceptor of its own */
+		/*
+		 * TSan keeps signals from the handler while the waiter is in no interceptor of its
+		 * own
+		 */
 		if (SANITIZE_THREAD)
 			atomic_store(&signals, ++sent);
 		if (p->wake_after && atomic_load(&signals) >= p->wake_after) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that are ended by another thread, and calls that move to another thread with their fiber. */
+/*
+ * Calls that are ended by another thread, and calls that move to another thread with their fiber.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -20,8 +22,12 @@
 #include "base/guard.h"
 #include "base/sanitize.h"
 
-/* An endless kernel: sets *flag to 1, then loops between spin and spin_end. */
+/*
+ * An endless kernel, which sets *flag to 1 first, and a short one; both lie between spin and
+ * spin_end.
+ */
 void spin(void *flag);
+void spin_a_little(void *unused);
 extern const char spin_end[];
 
 __asm__(
@@ -39,6 +45,21 @@ __asm__(
 	"	str	w1, [x0]\n"
 	"1:	yield\n"
 	"	b	1b\n"
+#endif
+	"	.type	spin_a_little, %function\n"
+	"	.hidden	spin_a_little\n"
+	"	.globl	spin_a_little\n"
+	"spin_a_little:\n"
+#if defined(__x86_64__)
+	"	movl	$300, %eax\n"
+	"2:	decl	%eax\n"
+	"	jnz	2b\n"
+	"	ret\n"
+#elif defined(__aarch64__)
+	"	mov	w1, #300\n"
+	"2:	subs	w1, w1, #1\n"
+	"	b.ne	2b\n"
+	"	ret\n"
 #endif
 	"	.hidden	spin_end\n"
 	"	.globl	spin_end\n"
@@ -117,8 +138,8 @@ static enum guard_outcome await_outcome(struct guard_thread *self, uint64_t tick
 	return outcome;
 }
 
-static enum guard_outcome ask(struct guard_thread *self, uint64_t ticket, uintptr_t lo, uintptr_t hi,
-			      unsigned int flags)
+static enum guard_outcome ask(struct guard_thread *self, uint64_t ticket, uintptr_t lo,
+			      uintptr_t hi, unsigned int flags)
 {
 	assert_int_equal(guard_interrupt(self, ticket, lo, hi, flags), 0);
 	return await_outcome(self, ticket);
@@ -312,7 +333,8 @@ static void force_ends_a_call_that_sleeps_in_a_library(void **state)
 {
 	struct target t;
 
-	if (SANITIZE_THREAD)	/* the header forbids it: TSan would lose what its interceptor was doing */
+	/* the header forbids it: TSan would lose what its interceptor was doing */
+	if (SANITIZE_THREAD)
 		skip();
 	(void)state;
 	assert_int_equal(guard_process_init(), 0);
@@ -682,6 +704,62 @@ static void records_of_ended_threads_are_used_again(void **state)
 	sem_destroy(&t.ready);
 }
 
+struct storm {
+	pthread_t thread;
+	struct guard_thread *_Atomic self;
+	_Atomic uint64_t ticket;	/* of some call of the thread, perhaps the current one */
+	atomic_bool stop;
+	unsigned long calls;
+	unsigned long ended;
+};
+
+static void publish_ticket_and_spin(void *arg)
+{
+	struct storm *s = arg;
+
+	atomic_store(&s->ticket, guard_ticket());
+	spin_a_little(NULL);
+}
+
+static void *call_without_pause(void *arg)
+{
+	struct storm *s = arg;
+	struct guard_fault fault;
+
+	if (guard_thread_init())
+		return NULL;
+	atomic_store(&s->self, guard_self());
+	for (; !atomic_load(&s->stop); s->calls++)
+		s->ended += guard_call(publish_ticket_and_spin, s, &fault) == 1;
+	return s;
+}
+
+/*
+ * Requests race with calls that return: none is lost, none ends two calls, none ends the wrong one.
+ */
+static void as_many_calls_end_as_requests_say_so(void **state)
+{
+	unsigned long outcomes[GUARD_GONE + 1] = { 0 }, i;
+	struct storm s = { 0 };
+	uint64_t ticket;
+	void *result;
+
+	(void)state;
+	assert_int_equal(pthread_create(&s.thread, NULL, call_without_pause, &s), 0);
+	while (!atomic_load(&s.self) || !atomic_load(&s.ticket))
+		sched_yield();
+	for (i = 0; i < 300; i++) {
+		ticket = atomic_load(&s.ticket);
+		outcomes[ask(s.self, ticket, SPIN_LO, SPIN_HI, 0)]++;
+	}
+	atomic_store(&s.stop, true);
+	pthread_join(s.thread, &result);
+	assert_ptr_equal(result, &s);
+	assert_int_equal(outcomes[GUARD_NONE] + outcomes[GUARD_PENDING], 0);
+	assert_int_equal(outcomes[GUARD_ENDED], s.ended);
+	assert_in_range(s.ended, 1, s.calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -701,6 +779,7 @@ int main(void)
 		guard_test(parked_call_is_caught_on_the_thread_that_resumes_it),
 		guard_test(moved_call_is_gone_here_and_is_ended_there),
 		cmocka_unit_test(guard_works_in_a_forked_child),
+		guard_test(as_many_calls_end_as_requests_say_so),
 		guard_test(records_of_ended_threads_are_used_again),
 	};
 

@@ -39,9 +39,10 @@ static void sha256_matches_the_examples_of_the_standard(void **state)
 	assert_sha256("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	assert_sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56,
 		      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-	assert_sha256("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrs"
-		      "mnopqrstnopqrstu", 112,
-		      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+	assert_sha256("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklm"
+		      "nopqklmnopqrlmnopqrs"
+		      "mnopqrstnopqrstu",
+		      112, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
 }
 
 static void sha256_of_a_million_letters_in_uneven_parts(void **state)
@@ -60,10 +61,14 @@ static void sha256_of_a_million_letters_in_uneven_parts(void **state)
 	}
 	hash_sha256_final(&h, digest);
 	hash_sha256_hex(digest, text);
-	assert_string_equal(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	assert_string_equal(text,
+			    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* Padding needs a second block from 56 bytes on: all lengths around a block, whole and byte by byte. */
+/*
+ * Padding needs a second block from 56 bytes on: all lengths around a block, whole and byte by
+ * byte.
+ */
 static void sha256_does_not_depend_on_how_the_data_is_cut(void **state)
 {
 	unsigned char whole[HASH_SHA256_BYTES], bytes[HASH_SHA256_BYTES], data[200];

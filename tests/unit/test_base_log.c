@@ -77,7 +77,8 @@ static void host_record_has_the_specified_form(void **state)
 
 	(void)state;
 	log_warn("value %d of %s", 7, "seven");
-	assert_true(matches(sink.text, "^\\[mono_ns=[0-9]+\\]\\[T0x[0-9a-f]+\\]\\[WARN\\] host_record_has_the_specified_form: "
+	assert_true(matches(sink.text, "^\\[mono_ns=[0-9]+\\]\\[T0x[0-9a-f]+\\]\\[WARN\\] "
+				       "host_record_has_the_specified_form: "
 				       "\\[test_base_log\\.c:[0-9]+\\] value 7 of seven\n$"));
 	assert_int_equal(sink.level, LOG_LEVEL_WARN);
 	assert_int_equal(sscanf(sink.text, "[mono_ns=%llu]", &ns), 1);
@@ -147,8 +148,8 @@ static void threshold_between_names_is_rounded_up(void **state)
 	static const struct {
 		int set, get;
 	} cases[] = {
-		{ -5, 10 }, { 0, 10 }, { 10, 10 }, { 11, 20 }, { 20, 20 }, { 21, 25 }, { 25, 25 }, { 26, 30 },
-		{ 30, 30 }, { 35, 40 }, { 40, 40 }, { 41, 60 }, { 60, 60 }, { 1000, 60 },
+		{-5, 10}, {0, 10},  {10, 10}, {11, 20}, {20, 20}, {21, 25}, {25, 25},
+		{26, 30}, {30, 30}, {35, 40}, {40, 40}, {41, 60}, {60, 60}, {1000, 60},
 	};
 	size_t i;
 
@@ -165,8 +166,9 @@ static void record_between_names_counts_as_the_milder_one(void **state)
 		int level;
 		const char *name;
 	} cases[] = {
-		{ 0, "DEBUG" }, { 10, "DEBUG" }, { 19, "DEBUG" }, { 20, "INFO" }, { 24, "INFO" }, { 25, "TIMING" },
-		{ 29, "TIMING" }, { 30, "WARN" }, { 35, "WARN" }, { 40, "ERROR" }, { 55, "ERROR" }, { 60, "ERROR" },
+		{0, "DEBUG"}, {10, "DEBUG"},  {19, "DEBUG"},  {20, "INFO"},
+		{24, "INFO"}, {25, "TIMING"}, {29, "TIMING"}, {30, "WARN"},
+		{35, "WARN"}, {40, "ERROR"},  {55, "ERROR"},  {60, "ERROR"},
 	};
 	char start[32];
 	size_t i;
@@ -332,19 +334,32 @@ static void records_of_several_threads_reach_the_sink_one_at_a_time(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(host_record_has_the_specified_form, setup, teardown),
-		cmocka_unit_test_setup_teardown(device_record_has_neither_time_nor_thread, setup, teardown),
-		cmocka_unit_test_setup_teardown(host_record_of_512_bytes_is_whole_and_longer_ends_in_a_tilde, setup, teardown),
-		cmocka_unit_test_setup_teardown(device_record_is_cut_at_2048_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(newline_at_the_end_of_a_message_is_not_doubled, setup, teardown),
-		cmocka_unit_test_setup_teardown(threshold_between_names_is_rounded_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(record_between_names_counts_as_the_milder_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(closed_record_does_not_evaluate_its_arguments, setup, teardown),
+		cmocka_unit_test_setup_teardown(host_record_has_the_specified_form, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(device_record_has_neither_time_nor_thread, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			host_record_of_512_bytes_is_whole_and_longer_ends_in_a_tilde, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(device_record_is_cut_at_2048_bytes, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(newline_at_the_end_of_a_message_is_not_doubled,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(threshold_between_names_is_rounded_up, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(record_between_names_counts_as_the_milder_one,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(closed_record_does_not_evaluate_its_arguments,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(logging_keeps_errno, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_and_numbers_are_parsed_as_thresholds, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_record_is_one_write_to_stderr, setup, teardown),
-		cmocka_unit_test_setup_teardown(record_from_within_the_sink_goes_to_stderr, setup, teardown),
-		cmocka_unit_test_setup_teardown(records_of_several_threads_reach_the_sink_one_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_and_numbers_are_parsed_as_thresholds, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(each_record_is_one_write_to_stderr, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(record_from_within_the_sink_goes_to_stderr, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			records_of_several_threads_reach_the_sink_one_at_a_time, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

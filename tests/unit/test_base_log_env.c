@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment is read once per process, so each case is a child, and this process never logs. */
+/*
+ * The environment is read once per process, so each case is a child, and this process never logs.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arena: many allocations, one end. Chunks come from malloc(); a reset keeps chunks up to a bound for the next use.
- * Not thread-safe. Under AddressSanitizer the free part of each chunk is poisoned.
+ * Arena: many allocations, one end. Chunks come from malloc(); a reset keeps chunks up to a bound
+ * for the next use. Not thread-safe. Under AddressSanitizer the free part of each chunk is
+ * poisoned.
  */
 #ifndef SIMPLER_BASE_ARENA_H
 #define SIMPLER_BASE_ARENA_H
@@ -31,7 +32,9 @@ void arena_init(struct arena *a, size_t chunk_bytes, size_t keep_bytes);
 /** arena_reset() - all allocations end; chunks are kept up to keep_bytes, the rest is freed */
 void arena_reset(struct arena *a);
 
-/** arena_fini() - all allocations end and all memory is freed; the arena is as after arena_init() */
+/**
+ * arena_fini() - all allocations end and all memory is freed; the arena is as after arena_init()
+ */
 void arena_fini(struct arena *a);
 
 /**
@@ -42,8 +45,12 @@ void arena_fini(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size, size_t align)
 	__attribute__((malloc, alloc_size(2), alloc_align(3)));
 
-/** arena_zalloc() - zeroed memory for @count objects of @size bytes, aligned for any type; NULL as above */
-void *arena_zalloc(struct arena *a, size_t count, size_t size) __attribute__((malloc, alloc_size(2, 3)));
+/**
+ * arena_zalloc() - zeroed memory for @count objects of @size bytes, aligned for any type; NULL as
+ * above
+ */
+void *arena_zalloc(struct arena *a, size_t count, size_t size)
+	__attribute__((malloc, alloc_size(2, 3)));
 
 /** arena_memdup() - copy of @size bytes, aligned for any type; NULL as above */
 void *arena_memdup(struct arena *a, const void *src, size_t size);
@@ -53,7 +60,8 @@ char *arena_strdup(struct arena *a, const char *text);
 
 /** arena_printf() - formatted string in the arena; NULL as above */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 #define arena_new(a, type)	((type *)arena_zalloc((a), 1, sizeof(type)))
 

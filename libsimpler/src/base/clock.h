@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time: nanoseconds of CLOCK_MONOTONIC, and absolute deadlines on that clock. A timeout becomes a deadline once, at
- * the entry of an operation; waits that are repeated use the deadline.
+ * Time: nanoseconds of CLOCK_MONOTONIC, and absolute deadlines on that clock. A timeout becomes a
+ * deadline once, at the entry of an operation; waits that are repeated use the deadline.
  */
 #ifndef SIMPLER_BASE_CLOCK_H
 #define SIMPLER_BASE_CLOCK_H
@@ -21,7 +21,9 @@ static inline uint64_t clock_mono_ns(void)
 	return (uint64_t)ts.tv_sec * CLOCK_NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* @start plus @timeout_ns; a negative timeout and one beyond the end of the clock mean CLOCK_NEVER */
+/*
+ * @start plus @timeout_ns; a negative timeout and one beyond the end of the clock mean CLOCK_NEVER
+ */
 static inline uint64_t clock_deadline_from(uint64_t start_ns, int64_t timeout_ns)
 {
 	uint64_t deadline;
@@ -36,7 +38,9 @@ static inline uint64_t clock_deadline(int64_t timeout_ns)
 	return timeout_ns < 0 ? CLOCK_NEVER : clock_deadline_from(clock_mono_ns(), timeout_ns);
 }
 
-/* Seconds to a timeout in ns, saturating; negative: 0 (already over); not a number: -1 (for ever) */
+/*
+ * Seconds to a timeout in ns, saturating; negative: 0 (already over); not a number: -1 (for ever)
+ */
 static inline int64_t clock_timeout_from_seconds(double seconds)
 {
 	if (seconds != seconds)
@@ -66,7 +70,10 @@ static inline int64_t clock_remaining(uint64_t deadline_ns)
 	return deadline_ns - now > INT64_MAX ? INT64_MAX : (int64_t)(deadline_ns - now);
 }
 
-/* Time left in ms for poll(), rounded up so that a wait never ends early; -1 when there is no deadline */
+/*
+ * Time left in ms for poll(), rounded up so that a wait never ends early; -1 when there is no
+ * deadline
+ */
 static inline int clock_remaining_poll_ms(uint64_t deadline_ns)
 {
 	int64_t ns = clock_remaining(deadline_ns);

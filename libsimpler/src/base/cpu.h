@@ -3,7 +3,8 @@
 #define SIMPLER_BASE_CPU_H
 
 /**
- * cpu_count() - how many CPUs the calling thread may run on (its affinity, so containers and taskset count)
+ * cpu_count() - how many CPUs the calling thread may run on (its affinity, so containers and
+ * taskset count)
  *
  * Return: at least 1.
  */

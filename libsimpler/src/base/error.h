@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The record of a failure that objects keep and the public API hands out. The first error wins until the record is
- * cleared: what fails afterwards is a consequence.
+ * The record of a failure that objects keep and the public API hands out. The first error wins
+ * until the record is cleared: what fails afterwards is a consequence.
  *
  * Not thread-safe: a record belongs to the lock of the object it is in.
  */
@@ -53,17 +53,19 @@ static inline bool error_is_set(const struct error_record *rec)
  *
  * Return: @code, also when it was not stored: `return error_set(rec, -EINVAL, "...")`.
  */
-int error_set(struct error_record *rec, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int error_set(struct error_record *rec, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /** error_set_named() - error_set() for codes that are not errno; @name must be static storage */
 int error_set_named(struct error_record *rec, int code, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Details of the failure just stored. Each writes only what is not set yet, so details of the first failure are never
- * overwritten by those of a later one; without a stored failure they do nothing.
+ * Details of the failure just stored. Each writes only what is not set yet, so details of the first
+ * failure are never overwritten by those of a later one; without a stored failure they do nothing.
  */
-void error_hint(struct error_record *rec, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void error_hint(struct error_record *rec, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void error_phase(struct error_record *rec, const char *phase);
 void error_where(struct error_record *rec, int chip, int core, uint64_t task);
 

@@ -34,7 +34,8 @@ void __tsan_switch_to_fiber(void *fiber, unsigned int flags);
 #error "fiber: no context switch for this processor"
 #endif
 
-_Static_assert(offsetof(struct fiber, sp) == 0, "the assembler expects the saved stack pointer first");
+_Static_assert(offsetof(struct fiber, sp) == 0,
+	       "the assembler expects the saved stack pointer first");
 
 /* In fiber_<processor>.S */
 void fiber_swap(struct fiber *from, struct fiber *to);
@@ -43,12 +44,16 @@ void fiber_base(void);
 void fiber_main(struct fiber *self) __attribute__((noreturn, visibility("hidden")));
 
 #if SANITIZE_ADDRESS
-/* The fiber that runs now tells ASan that it has arrived, and learns the bounds of the stack that was left. */
+/*
+ * The fiber that runs now tells ASan that it has arrived, and learns the bounds of the stack that
+ * was left.
+ */
 static void fiber_arrive(struct fiber *self)
 {
 	struct fiber *left = self->came_from;
 
-	__sanitizer_finish_switch_fiber(self->asan_fake_stack, &left->stack_low, &left->stack_bytes);
+	__sanitizer_finish_switch_fiber(self->asan_fake_stack, &left->stack_low,
+					&left->stack_bytes);
 }
 
 static void fiber_depart(struct fiber *from, struct fiber *to)
@@ -71,8 +76,8 @@ static NO_SANITIZE void fiber_depart(struct fiber *from, struct fiber *to)
 
 #if SANITIZE_ADDRESS || SANITIZE_THREAD
 /*
- * Instrumented on purpose: both fibers are written in the name of the one that leaves, so that TSan reports a fiber
- * that was handed to another thread without order.
+ * Instrumented on purpose: both fibers are written in the name of the one that leaves, so that TSan
+ * reports a fiber that was handed to another thread without order.
  */
 static __attribute__((noinline)) void fiber_note(struct fiber *from, struct fiber *to)
 {
@@ -158,8 +163,9 @@ static size_t fiber_page(void)
 }
 
 /*
- * A frame that is not touched as it grows could step over a single page into whatever is mapped below; this much
- * address space, which costs no memory, is wider than the frames of any sane kernel.
+ * A frame that is not touched as it grows could step over a single page into whatever is mapped
+ * below; this much address space, which costs no memory, is wider than the frames of any sane
+ * kernel.
  */
 #define GUARD_BYTES	((size_t)256 << 10)
 
@@ -186,7 +192,10 @@ static char *fiber_map(size_t bytes)
 		munmap(map, bytes);
 		return NULL;
 	}
-	/* A huge page would commit the whole stack at the first touch. Kernels without huge pages refuse: fine. */
+	/*
+	 * A huge page would commit the whole stack at the first touch. Kernels without huge pages
+	 * refuse: fine.
+	 */
 	madvise(map, bytes, MADV_NOHUGEPAGE);
 	return map;
 }

@@ -2,20 +2,23 @@
 /*
  * Fibers: stacks that one thread leaves and the same or another thread enters later.
  *
- * fiber_switch() is the only switch point. It saves what the C calling convention calls callee-saved and
- * nothing else: the signal mask stays with the thread, and so do the floating point control words (mxcsr and
- * the x87 control word, FPCR on aarch64), because no code that parks may have changed them.
+ * fiber_switch() is the only switch point. It saves what the C calling convention calls
+ * callee-saved and nothing else: the signal mask stays with the thread, and so do the floating
+ * point control words (mxcsr and the x87 control word, FPCR on aarch64), because no code that parks
+ * may have changed them.
  *
- * Thread-local storage does not move with a fiber. After fiber_switch() returns, the caller may be on another OS
- * thread, while compilers keep addresses of thread-local objects in registers across calls. So nothing that is
- * thread-local may be held over a switch: no &errno, no pointer to a _Thread_local object, no pthread_self(),
- * no mutex, no C++ exception being handled. Read thread-local objects through a function that is not inlined, and
- * call it again after every switch.
+ * Thread-local storage does not move with a fiber. After fiber_switch() returns, the caller may be
+ * on another OS thread, while compilers keep addresses of thread-local objects in registers across
+ * calls. So nothing that is thread-local may be held over a switch: no &errno, no pointer to a
+ * _Thread_local object, no pthread_self(), no mutex, no C++ exception being handled. Read
+ * thread-local objects through a function that is not inlined, and call it again after every
+ * switch.
  *
- * Every fiber has its own mapping: guard pages, above them the stack, lazily committed, and at the top the struct
- * itself. An OS thread must end on its own native stack.
+ * Every fiber has its own mapping: guard pages, above them the stack, lazily committed, and at the
+ * top the struct itself. An OS thread must end on its own native stack.
  *
- * AddressSanitizer and ThreadSanitizer are told of every switch when the library is built with them.
+ * AddressSanitizer and ThreadSanitizer are told of every switch when the library is built with
+ * them.
  */
 #ifndef SIMPLER_BASE_FIBER_H
 #define SIMPLER_BASE_FIBER_H
@@ -29,17 +32,20 @@ extern "C" {
 
 #define FIBER_STACK_MIN	((size_t)32 << 10)
 
-/* All fields are private to fiber.c; the struct is complete only so that a thread's own can be embedded. */
+/*
+ * All fields are private to fiber.c; the struct is complete only so that a thread's own can be
+ * embedded.
+ */
 struct fiber {
-	void *sp;			/* saved stack pointer; must stay first, the assembler uses it */
+	void *sp; /* saved stack pointer; must stay first, the assembler uses it */
 	void (*entry)(void *arg);
 	void *arg;
 	struct fiber *next;		/* in a fiber_pool */
-	char *map;			/* lowest byte: the guard pages; NULL for a thread's own stack */
+	char *map; /* lowest byte: the guard pages; NULL for a thread's own stack */
 	size_t map_bytes;
-	const void *stack_low;		/* bounds of the usable stack, as the sanitizers want them */
+	const void *stack_low; /* bounds of the usable stack, as the sanitizers want them */
 	size_t stack_bytes;
-	struct fiber *came_from;	/* who switched here last: its bounds are learnt on arrival */
+	struct fiber *came_from; /* who switched here last: its bounds are learnt on arrival */
 	void *asan_fake_stack;
 	void *tsan_fiber;
 };
@@ -83,9 +89,10 @@ struct fiber *fiber_thread_init(struct fiber_thread *t);
 /**
  * fiber_switch() - leave @from, which is the fiber the caller runs on, and continue @to
  *
- * Returns when somebody switches back to @from, perhaps on another OS thread (see the head comment for what
- * that forbids). Whoever switches to a fiber must have a happens-before edge from the switch that left it: hand
- * fibers over through a lock or a release/acquire pair. fiber_switch() orders nothing by itself.
+ * Returns when somebody switches back to @from, perhaps on another OS thread (see the head comment
+ * for what that forbids). Whoever switches to a fiber must have a happens-before edge from the
+ * switch that left it: hand fibers over through a lock or a release/acquire pair. fiber_switch()
+ * orders nothing by itself.
  */
 void fiber_switch(struct fiber *from, struct fiber *to);
 
@@ -97,8 +104,9 @@ void fiber_switch(struct fiber *from, struct fiber *to);
 bool fiber_guard_hit(const struct fiber *f, const void *addr);
 
 /*
- * A bounded stock of fibers with one stack size. Not thread-safe: one per thread, or under the owner's lock. A
- * fiber may be put into another pool than the one it came from when both have the same stack size.
+ * A bounded stock of fibers with one stack size. Not thread-safe: one per thread, or under the
+ * owner's lock. A fiber may be put into another pool than the one it came from when both have the
+ * same stack size.
  */
 struct fiber_pool {
 	struct fiber *free;
@@ -113,7 +121,10 @@ void fiber_pool_init(struct fiber_pool *p, size_t stack_bytes, unsigned int max)
 struct fiber *fiber_pool_get(struct fiber_pool *p, void (*entry)(void *arg), void *arg);
 /** fiber_pool_put() - give back a fiber that is not running; NULL is allowed */
 void fiber_pool_put(struct fiber_pool *p, struct fiber *f);
-/** fiber_pool_trim() - destroy idle fibers until at most @keep are left (0: also the end of the pool) */
+/**
+ * fiber_pool_trim() - destroy idle fibers until at most @keep are left (0: also the end of the
+ * pool)
+ */
 void fiber_pool_trim(struct fiber_pool *p, unsigned int keep);
 
 #ifdef __cplusplus

@@ -70,7 +70,9 @@ fiber_swap:
 	.cfi_endproc
 	.size	fiber_swap, . - fiber_swap
 
-/* Where the first switch to a fiber "returns" to: x19 holds the fiber. Every backtrace ends here. */
+/*
+ * Where the first switch to a fiber "returns" to: x19 holds the fiber. Every backtrace ends here.
+ */
 	.globl	fiber_base
 	.hidden	fiber_base
 	.type	fiber_base, %function

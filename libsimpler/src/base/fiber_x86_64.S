@@ -6,8 +6,8 @@
  *
  *	 0 r15    8 r14    16 r13    24 r12    32 rbx    40 rbp    48 return address
  *
- * It leaves by a jump: the return stack predictor expects the caller on the stack that was left, so a ret would always be
- * mispredicted, while the indirect branch predictor learns who follows whom.
+ * It leaves by a jump: the return stack predictor expects the caller on the stack that was left, so
+ * a ret would always be mispredicted, while the indirect branch predictor learns who follows whom.
  */
 #ifdef __x86_64__
 	.text
@@ -64,8 +64,8 @@ fiber_swap:
 	.size	fiber_swap, . - fiber_swap
 
 /*
- * Where the first switch to a fiber "returns" to: rbx holds the fiber. The undefined return address ends every
- * backtrace here. The stack is 16-byte aligned, as before any call.
+ * Where the first switch to a fiber "returns" to: rbx holds the fiber. The undefined return address
+ * ends every backtrace here. The stack is 16-byte aligned, as before any call.
  */
 	.globl	fiber_base
 	.hidden	fiber_base

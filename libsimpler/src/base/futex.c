@@ -22,8 +22,8 @@ int futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns, 
 	long ret;
 
 	do {
-		ret = syscall(SYS_futex, word, futex_op(FUTEX_WAIT_BITSET, flags), expected, until, NULL,
-			      FUTEX_BITSET_MATCH_ANY);
+		ret = syscall(SYS_futex, word, futex_op(FUTEX_WAIT_BITSET, flags), expected, until,
+			      NULL, FUTEX_BITSET_MATCH_ANY);
 	} while (ret < 0 && errno == EINTR && !(flags & FUTEX_WAIT_EINTR));
 	return ret < 0 ? -errno : 0;
 }

@@ -13,13 +13,18 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-_Unwind_Reason_Code guard_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
-				      struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+_Unwind_Reason_Code
+guard_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+		  struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 	__attribute__((visibility("hidden")));
 
-/* No exception passes: the search ends with an error, and the C++ runtime calls std::terminate(). */
-_Unwind_Reason_Code guard_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
-				      struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+/*
+ * No exception passes: the search ends with an error, and the C++ runtime calls std::terminate().
+ */
+_Unwind_Reason_Code guard_personality(int version, _Unwind_Action actions,
+				      _Unwind_Exception_Class class,
+				      struct _Unwind_Exception *exception,
+				      struct _Unwind_Context *context)
 {
 	(void)version;
 	(void)class;
@@ -29,8 +34,8 @@ _Unwind_Reason_Code guard_personality(int version, _Unwind_Action actions, _Unwi
 }
 
 /*
- * The chain is read by handlers of the same thread, so each change is one store of top after all else; the fences keep
- * the compiler from reordering around it.
+ * The chain is read by handlers of the same thread, so each change is one store of top after all
+ * else; the fences keep the compiler from reordering around it.
  */
 static inline void guard_set_top(struct guard_thread *t, struct guard_frame *top)
 {
@@ -43,8 +48,12 @@ static inline void guard_set_top(struct guard_thread *t, struct guard_frame *top
 }
 
 #if SANITIZE_THREAD
-/* longjmp() (TSan does not see _longjmp) to where we are makes TSan drop the shadow of the frames that were abandoned. */
-static __attribute__((noinline)) int guard_run(struct guard_frame *frame, void (*fn)(void *arg), void *arg)
+/*
+ * longjmp() (TSan does not see _longjmp) to where we are makes TSan drop the shadow of the frames
+ * that were abandoned.
+ */
+static __attribute__((noinline)) int guard_run(struct guard_frame *frame, void (*fn)(void *arg),
+					       void *arg)
 {
 	if (_setjmp(frame->jmp))
 		return 1;
@@ -59,7 +68,10 @@ static inline int guard_run(struct guard_frame *frame, void (*fn)(void *arg), vo
 }
 #endif
 
-/* The abandoned frames lie between where the call was and its own frame; ASan still has their red zones. */
+/*
+ * The abandoned frames lie between where the call was and its own frame; ASan still has their red
+ * zones.
+ */
 static void guard_forget_stack(const struct guard_frame *frame)
 {
 #if SANITIZE_ADDRESS
@@ -74,7 +86,8 @@ static void guard_forget_stack(const struct guard_frame *frame)
 #endif
 }
 
-static __attribute__((noinline, cold)) void guard_ended(const struct guard_frame *frame, struct guard_fault *fault)
+static __attribute__((noinline, cold)) void guard_ended(const struct guard_frame *frame,
+							struct guard_fault *fault)
 {
 	guard_forget_stack(frame);
 	if (fault)
@@ -158,8 +171,8 @@ void guard_release(void)
 	t->top->held--;
 }
 
-static int guard_request_locked(struct guard_thread *t, uint64_t ticket, uintptr_t text_lo, uintptr_t text_hi,
-				unsigned int flags)
+static int guard_request_locked(struct guard_thread *t, uint64_t ticket, uintptr_t text_lo,
+				uintptr_t text_hi, unsigned int flags)
 {
 	int signo = guard_signal();
 	int err;
@@ -168,7 +181,10 @@ static int guard_request_locked(struct guard_thread *t, uint64_t ticket, uintptr
 		return -EINVAL;
 	if (!t->tid)
 		return -ESRCH;
-	/* acquire: pairs with the release in guard_private_handler(); it has finished with the fields */
+	/*
+	 * acquire: pairs with the release in guard_private_handler(); it has finished with the
+	 * fields
+	 */
 	if (atomic_load_explicit(&t->outcome, memory_order_acquire) == GUARD_PENDING)
 		return -EBUSY;
 	t->ticket = ticket;
@@ -180,7 +196,9 @@ static int guard_request_locked(struct guard_thread *t, uint64_t ticket, uintptr
 	if (!syscall(SYS_tgkill, getpid(), t->tid, signo))
 		return 0;
 	err = -errno;
-	/* relaxed: no signal went out, nobody else looks; the lock orders it for the next requester */
+	/*
+	 * relaxed: no signal went out, nobody else looks; the lock orders it for the next requester
+	 */
 	atomic_store_explicit(&t->outcome, GUARD_NONE, memory_order_relaxed);
 	return err;
 }
@@ -205,8 +223,11 @@ enum guard_outcome guard_outcome(struct guard_thread *t, uint64_t ticket)
 	guard_hold();
 	pthread_mutex_lock(&guard_lock);
 	if (t->ticket == ticket)
-		/* acquire: pairs with the release in guard_private_handler(); what it did is done */
-		outcome = (enum guard_outcome)atomic_load_explicit(&t->outcome, memory_order_acquire);
+		/*
+		 * acquire: pairs with the release in guard_private_handler(); what it did is done
+		 */
+		outcome =
+			(enum guard_outcome)atomic_load_explicit(&t->outcome, memory_order_acquire);
 	pthread_mutex_unlock(&guard_lock);
 	guard_release();
 	return outcome;

@@ -2,13 +2,15 @@
 /*
  * int guard_enter(struct guard_frame *frame, void (*fn)(void *), void *arg)
  *
- * Save area, from the saved stack pointer upwards (frame's first member points to it while the call is armed):
+ * Save area, from the saved stack pointer upwards (frame's first member points to it while the call
+ * is armed):
  *
  *	  0 x29, x30    16 x19, x20    32 x21, x22    48 x23, x24    64 x25, x26    80 x27, x28
  *	 96 d8, d9     112 d10, d11   128 d12, d13   144 d14, d15   160 fpcr
  *
- * guard_exit is where the signal handler lets an ended call continue, with the stack pointer at the save area.
- * The personality stops C++ exceptions here, since nobody between here and main() would disarm the frame.
+ * guard_exit is where the signal handler lets an ended call continue, with the stack pointer at the
+ * save area. The personality stops C++ exceptions here, since nobody between here and main() would
+ * disarm the frame.
  */
 #ifdef __aarch64__
 	.text

@@ -25,7 +25,8 @@ static struct sigaction guard_before[FAULTS];	/* what the faults went to; stable
 static _Atomic int guard_private;		/* the private signal; stays set for stragglers */
 static unsigned int guard_users;		/* guard_lock */
 
-_Static_assert(offsetof(struct guard_frame, sp) == 0, "the assembler expects the save area's address first");
+_Static_assert(offsetof(struct guard_frame, sp) == 0,
+	       "the assembler expects the save area's address first");
 
 #if defined(__x86_64__)
 #define FLAG_DIRECTION	0x400
@@ -41,7 +42,9 @@ static NO_SANITIZE uintptr_t context_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 }
 
-/* The calling convention promises a forward direction; the ended call may have left it otherwise. */
+/*
+ * The calling convention promises a forward direction; the ended call may have left it otherwise.
+ */
 static NO_SANITIZE void context_resume_at(ucontext_t *uc, const void *pc, void *sp)
 {
 	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)pc;
@@ -76,20 +79,21 @@ NO_SANITIZE int guard_signal(void)
 }
 
 /*
- * Was the interrupted code itself a signal handler on the alternate stack? It cannot be abandoned: the signals it
- * blocked would stay blocked.
+ * Was the interrupted code itself a signal handler on the alternate stack? It cannot be abandoned:
+ * the signals it blocked would stay blocked.
  */
 static NO_SANITIZE bool context_in_handler(const ucontext_t *uc)
 {
 	uintptr_t low = (uintptr_t)uc->uc_stack.ss_sp;
 	uintptr_t sp = context_sp(uc);
 
-	return !(uc->uc_stack.ss_flags & SS_DISABLE) && sp > low && sp <= low + uc->uc_stack.ss_size;
+	return !(uc->uc_stack.ss_flags & SS_DISABLE) && sp > low &&
+	       sp <= low + uc->uc_stack.ss_size;
 }
 
 /* Let the interrupted thread continue at the end of call @f. */
-static NO_SANITIZE void guard_end(struct guard_thread *t, struct guard_frame *f, ucontext_t *uc, int signo, int code,
-				  uintptr_t addr)
+static NO_SANITIZE void guard_end(struct guard_thread *t, struct guard_frame *f, ucontext_t *uc,
+				  int signo, int code, uintptr_t addr)
 {
 	f->fault.signo = signo;
 	f->fault.code = code;
@@ -111,7 +115,10 @@ static NO_SANITIZE struct guard_frame *guard_armed(struct guard_thread *t)
 	return f && !f->held ? f : NULL;
 }
 
-/* From the CPU, or raised by this process (raise(), abort()); a signal somebody else sent is not a fault. */
+/*
+ * From the CPU, or raised by this process (raise(), abort()); a signal somebody else sent is not a
+ * fault.
+ */
 static NO_SANITIZE bool guard_is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
@@ -211,17 +218,23 @@ static NO_SANITIZE void guard_private_handler(int signo, siginfo_t *info, void *
 	(void)signo;
 	if (!t || info->si_code != SI_TKILL)
 		return;
-	/* acquire: pairs with the release in guard_request_locked(); the fields of the request are visible */
+	/*
+	 * acquire: pairs with the release in guard_request_locked(); the fields of the request are
+	 * visible
+	 */
 	if (atomic_load_explicit(&t->outcome, memory_order_acquire) != GUARD_PENDING)
 		return;
-	/* release: pairs with the acquire in guard_request_locked(); the fields may be overwritten from here on */
+	/*
+	 * release: pairs with the acquire in guard_request_locked(); the fields may be overwritten
+	 * from here on
+	 */
 	atomic_store_explicit(&t->outcome, guard_judge(t, context), memory_order_release);
 }
 
 /*
- * ThreadSanitizer delays asynchronous signals until the thread enters one of its interceptors, which a thread in an
- * endless loop never does. So in its builds the private signal is installed behind its back, by the sigaction() of libc
- * itself; the handler is not instrumented.
+ * ThreadSanitizer delays asynchronous signals until the thread enters one of its interceptors,
+ * which a thread in an endless loop never does. So in its builds the private signal is installed
+ * behind its back, by the sigaction() of libc itself; the handler is not instrumented.
  */
 static int guard_private_sigaction(int signo, const struct sigaction *act, struct sigaction *old)
 {
@@ -260,7 +273,10 @@ static int guard_private_install(void)
 	return -EBUSY;
 }
 
-/* Ignoring first throws away signals that are still on their way; the default would end the process. */
+/*
+ * Ignoring first throws away signals that are still on their way; the default would end the
+ * process.
+ */
 static void guard_private_remove(void)
 {
 	struct sigaction act = { .sa_handler = SIG_IGN };
@@ -270,9 +286,12 @@ static void guard_private_remove(void)
 	guard_private_sigaction(guard_signal(), &act, NULL);
 	list_for_each_entry(t, &guard_live, link) {
 		pending = GUARD_PENDING;
-		/* acq_rel: in place of the verdict of guard_private_handler(); relaxed: failure needs nothing */
-		atomic_compare_exchange_strong_explicit(&t->outcome, &pending, GUARD_NONE, memory_order_acq_rel,
-							memory_order_relaxed);
+		/*
+		 * acq_rel: in place of the verdict of guard_private_handler(); relaxed: failure
+		 * needs nothing
+		 */
+		atomic_compare_exchange_strong_explicit(&t->outcome, &pending, GUARD_NONE,
+							memory_order_acq_rel, memory_order_relaxed);
 	}
 	act.sa_handler = SIG_DFL;
 	guard_private_sigaction(guard_signal(), &act, NULL);
@@ -293,14 +312,16 @@ static void guard_faults_remove(size_t count)
 /* What was there is stored before ours is installed, since a fault may come at any moment. */
 static int guard_faults_install(void)
 {
-	struct sigaction act = { .sa_sigaction = guard_fault_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction act = {.sa_sigaction = guard_fault_handler,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK};
 	size_t i;
 	int err;
 
 	sigemptyset(&act.sa_mask);
 	sigaddset(&act.sa_mask, guard_signal());
 	for (i = 0; i < FAULTS; i++) {
-		if (sigaction(guard_faults[i], NULL, &guard_before[i]) || sigaction(guard_faults[i], &act, NULL)) {
+		if (sigaction(guard_faults[i], NULL, &guard_before[i]) ||
+		    sigaction(guard_faults[i], &act, NULL)) {
 			err = -errno;
 			guard_faults_remove(i);
 			return err;

@@ -32,7 +32,7 @@ static _Thread_local struct guard_thread *guard_tls __attribute__((tls_model("in
 
 __attribute__((noinline)) NO_SANITIZE struct guard_thread *guard_current(void)
 {
-	__asm__ volatile("" ::: "memory");	/* not pure: a caller must not reuse an earlier result */
+	__asm__ volatile("" ::: "memory"); /* not pure: a caller must not reuse an earlier result */
 	return guard_tls;
 }
 
@@ -50,7 +50,8 @@ static int guard_stack_install(struct guard_thread *t)
 	stack_t stack = { 0 };
 	char *map;
 
-	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
 	if (map == MAP_FAILED)
 		return -ENOMEM;
 	stack.ss_sp = map + page;
@@ -64,13 +65,17 @@ static int guard_stack_install(struct guard_thread *t)
 	return 0;
 }
 
-/* An alternate stack that is there and large enough (a sanitizer's, an interpreter's) is used as it is. */
+/*
+ * An alternate stack that is there and large enough (a sanitizer's, an interpreter's) is used as it
+ * is.
+ */
 static int guard_stack_init(struct guard_thread *t)
 {
 	t->stack = NULL;
 	if (sigaltstack(NULL, &t->stack_before))
 		return -ENOMEM;
-	if (!(t->stack_before.ss_flags & SS_DISABLE) && t->stack_before.ss_size >= guard_stack_minimum())
+	if (!(t->stack_before.ss_flags & SS_DISABLE) &&
+	    t->stack_before.ss_size >= guard_stack_minimum())
 		return 0;
 	t->stack_before.ss_flags &= SS_DISABLE;
 	return guard_stack_install(t);
@@ -95,9 +100,12 @@ static void guard_record_retire_locked(struct guard_thread *t)
 	int pending = GUARD_PENDING;
 
 	t->tid = 0;
-	/* acq_rel: takes the place of the handler's verdict, see guard_answer(); relaxed: failure needs nothing */
-	atomic_compare_exchange_strong_explicit(&t->outcome, &pending, GUARD_GONE, memory_order_acq_rel,
-						memory_order_relaxed);
+	/*
+	 * acq_rel: takes the place of the handler's verdict, see guard_answer(); relaxed: failure
+	 * needs nothing
+	 */
+	atomic_compare_exchange_strong_explicit(&t->outcome, &pending, GUARD_GONE,
+						memory_order_acq_rel, memory_order_relaxed);
 	list_del(&t->link);
 	list_add_tail(&guard_idle, &t->link);
 }
@@ -149,7 +157,8 @@ static void guard_once_init(void)
 {
 	guard_once_error = pthread_key_create(&guard_key, guard_thread_exit);
 	if (!guard_once_error)
-		guard_once_error = pthread_atfork(guard_fork_prepare, guard_fork_parent, guard_fork_child);
+		guard_once_error =
+			pthread_atfork(guard_fork_prepare, guard_fork_parent, guard_fork_child);
 }
 
 static struct guard_thread *guard_record_new_locked(void)

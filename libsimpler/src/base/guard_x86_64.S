@@ -2,12 +2,14 @@
 /*
  * int guard_enter(struct guard_frame *frame, void (*fn)(void *), void *arg)
  *
- * Save area, from the saved stack pointer upwards (frame's first member points to it while the call is armed):
+ * Save area, from the saved stack pointer upwards (frame's first member points to it while the call
+ * is armed):
  *
  *	 0 mxcsr    4 x87 control word    8 r15    16 r14    24 r13    32 r12    40 rbx    48 rbp    56 return address
  *
- * guard_exit is where the signal handler lets an ended call continue, with the stack pointer at the save area.
- * The personality stops C++ exceptions here, since nobody between here and main() would disarm the frame.
+ * guard_exit is where the signal handler lets an ended call continue, with the stack pointer at the
+ * save area. The personality stops C++ exceptions here, since nobody between here and main() would
+ * disarm the frame.
  */
 #ifdef __x86_64__
 	.text

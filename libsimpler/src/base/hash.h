@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FNV-1a with 64 bits, for tables and keys, and SHA-256 (FIPS 180-4), for the identity of callables.
+ * FNV-1a with 64 bits, for tables and keys, and SHA-256 (FIPS 180-4), for the identity of
+ * callables.
  */
 #ifndef SIMPLER_BASE_HASH_H
 #define SIMPLER_BASE_HASH_H
@@ -9,7 +10,10 @@
 #include <stdint.h>
 
 #define HASH_FNV1A64_INIT	UINT64_C(14695981039346656037)
-/* Start value of graph keys (spec chip-runtime.md, rt_submit_graph): one digit shorter than FNV's own. */
+/*
+ * Start value of graph keys (spec chip-runtime.md, rt_submit_graph): one digit shorter than FNV's
+ * own.
+ */
 #define HASH_GRAPH_KEY_INIT	UINT64_C(1469598103934665603)
 #define HASH_FNV1A64_PRIME	UINT64_C(1099511628211)
 
@@ -39,6 +43,7 @@ void hash_sha256_final(struct hash_sha256 *h, unsigned char digest[HASH_SHA256_B
 /* All three for one buffer. */
 void hash_sha256(const void *data, size_t size, unsigned char digest[HASH_SHA256_BYTES]);
 /* 64 lower-case hexadecimal digits and a terminator. */
-void hash_sha256_hex(const unsigned char digest[HASH_SHA256_BYTES], char text[2 * HASH_SHA256_BYTES + 1]);
+void hash_sha256_hex(const unsigned char digest[HASH_SHA256_BYTES],
+		     char text[2 * HASH_SHA256_BYTES + 1]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intrusive doubly linked ring. A head is a node that is in no object; an initialised node points to itself, so removing
- * twice is harmless. No locking.
+ * Intrusive doubly linked ring. A head is a node that is in no object; an initialised node points
+ * to itself, so removing twice is harmless. No locking.
  */
 #ifndef SIMPLER_BASE_LIST_H
 #define SIMPLER_BASE_LIST_H

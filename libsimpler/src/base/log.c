@@ -94,12 +94,14 @@ static void log_read_environment(void)
 
 	log_store(level < 0 ? LOG_LEVEL_TIMING : level);
 	if (level < 0)
-		log_warn("SIMPLER_LOG_LEVEL=\"%s\" is neither a level's name nor a number; using TIMING (25)", text);
+		log_warn("SIMPLER_LOG_LEVEL=\"%s\" is neither a level's name nor a number; using "
+			 "TIMING (25)",
+			 text);
 }
 
 /*
- * The warning above runs inside the once routine: it must not come here again, and need not, because the threshold is set
- * by then.
+ * The warning above runs inside the once routine: it must not come here again, and need not,
+ * because the threshold is set by then.
  */
 static void log_init(void)
 {
@@ -184,8 +186,8 @@ static size_t log_finish(char *line, size_t size, size_t len)
 }
 
 /*
- * Add to a line of @len bytes. @line has one byte more than @size, for the terminator; past the end only the length
- * grows.
+ * Add to a line of @len bytes. @line has one byte more than @size, for the terminator; past the end
+ * only the length grows.
  */
 static size_t __attribute__((format(printf, 4, 0)))
 log_append(char *line, size_t size, size_t len, const char *fmt, va_list ap)
@@ -207,7 +209,8 @@ log_appendf(char *line, size_t size, size_t len, const char *fmt, ...)
 	return len;
 }
 
-void log_vrecord(int level, const char *func, const char *file, int line, const char *fmt, va_list ap)
+void log_vrecord(int level, const char *func, const char *file, int line, const char *fmt,
+		 va_list ap)
 {
 	char text[LOG_HOST_MAX + 1];
 	int saved = errno;
@@ -217,8 +220,9 @@ void log_vrecord(int level, const char *func, const char *file, int line, const 
 	log_init();
 	if (log_enabled(level)) {
 		len = log_appendf(text, LOG_HOST_MAX, 0, "[mono_ns=%llu][T0x%lx][%s] %s: [%s:%d] ",
-				  (unsigned long long)clock_mono_ns(), (unsigned long)pthread_self(),
-				  log_level_name(level), func, log_base_name(file), line);
+				  (unsigned long long)clock_mono_ns(),
+				  (unsigned long)pthread_self(), log_level_name(level), func,
+				  log_base_name(file), line);
 		errno = saved;
 		len = log_append(text, LOG_HOST_MAX, len, fmt, ap);
 		log_emit(level, text, log_finish(text, LOG_HOST_MAX, len));
@@ -226,7 +230,8 @@ void log_vrecord(int level, const char *func, const char *file, int line, const 
 	errno = saved;
 }
 
-void log_vdevice(int level, const char *func, const char *file, int line, const char *fmt, va_list ap)
+void log_vdevice(int level, const char *func, const char *file, int line, const char *fmt,
+		 va_list ap)
 {
 	char text[LOG_DEVICE_MAX + 1];
 	int saved = errno;
@@ -235,8 +240,8 @@ void log_vdevice(int level, const char *func, const char *file, int line, const 
 	level = log_levels[log_record_index(level)].level;
 	log_init();
 	if (log_enabled(level)) {
-		len = log_appendf(text, LOG_DEVICE_MAX, 0, "[%s] %s: [%s:%d] ", log_level_name(level), func,
-				  log_base_name(file), line);
+		len = log_appendf(text, LOG_DEVICE_MAX, 0, "[%s] %s: [%s:%d] ",
+				  log_level_name(level), func, log_base_name(file), line);
 		errno = saved;
 		len = log_append(text, LOG_DEVICE_MAX, len, fmt, ap);
 		log_emit(level, text, log_finish(text, LOG_DEVICE_MAX, len));

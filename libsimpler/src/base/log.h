@@ -2,11 +2,12 @@
 /*
  * Log records (spec worker-api.md section 16, chip-runtime.md section 16.3).
  *
- * Host:   [mono_ns=<ns>][T0x<hex thread>][<LEVEL>] <func>: [<file>:<line>] <message>	at most 512 bytes
- * Device: [<LEVEL>] <func>: [<file>:<line>] <message>					at most 2048 bytes
+ * Host:   [mono_ns=<ns>][T0x<hex thread>][<LEVEL>] <func>: [<file>:<line>] <message>      at most
+ * 512 bytes Device: [<LEVEL>] <func>: [<file>:<line>] <message>
+ * at most 2048 bytes
  *
- * Both including the newline; a longer record ends in "~" and newline. Each record is one write() to stderr, or one
- * call of the sink. errno is preserved.
+ * Both including the newline; a longer record ends in "~" and newline. Each record is one write()
+ * to stderr, or one call of the sink. errno is preserved.
  *
  * All functions are thread-safe; none is async-signal-safe.
  */
@@ -44,8 +45,8 @@ int log_set_level(int level);
 /**
  * log_get_level() - the threshold
  *
- * Initially SIMPLER_LOG_LEVEL (a name in any case, or a number), read once at first use; without it TIMING. A
- * value that is neither is reported as a warning and ignored.
+ * Initially SIMPLER_LOG_LEVEL (a name in any case, or a number), read once at first use; without it
+ * TIMING. A value that is neither is reported as a warning and ignored.
  */
 int log_get_level(void);
 
@@ -53,7 +54,8 @@ int log_get_level(void);
 const char *log_level_name(int level);
 
 /**
- * log_level_parse() - threshold from a name in any case ("warning" and "null" are accepted too) or a number
+ * log_level_parse() - threshold from a name in any case ("warning" and "null" are accepted too) or
+ * a number
  *
  * Return: the rounded threshold or -EINVAL.
  */
@@ -70,21 +72,25 @@ typedef void log_sink_fn(void *ctx, int level, const char *line, size_t len);
 /**
  * log_set_sink() - replace the destination; @fn NULL means stderr again
  *
- * When it returns, the previous sink is not running and will not be called again. Not from within a sink.
+ * When it returns, the previous sink is not running and will not be called again. Not from within a
+ * sink.
  */
 void log_set_sink(log_sink_fn *fn, void *ctx);
 
 /* One record of the host; use the macros. @level between two names counts as the milder one. */
 void log_record(int level, const char *func, const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-void log_vrecord(int level, const char *func, const char *file, int line, const char *fmt, va_list ap)
-	__attribute__((format(printf, 5, 0)));
+void log_vrecord(int level, const char *func, const char *file, int line, const char *fmt,
+		 va_list ap) __attribute__((format(printf, 5, 0)));
 
-/* One record of the simulated device's control CPUs, for rt_log_*() of orchestrations and the chip runtime. */
+/*
+ * One record of the simulated device's control CPUs, for rt_log_*() of orchestrations and the chip
+ * runtime.
+ */
 void log_device(int level, const char *func, const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-void log_vdevice(int level, const char *func, const char *file, int line, const char *fmt, va_list ap)
-	__attribute__((format(printf, 5, 0)));
+void log_vdevice(int level, const char *func, const char *file, int line, const char *fmt,
+		 va_list ap) __attribute__((format(printf, 5, 0)));
 
 /* log_enabled() - would a record of @level be written; one load and one branch */
 static inline bool log_enabled(int level)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which sanitizer this translation unit is built with, for gcc and clang alike, and the attributes that keep
- * single functions out of instrumentation.
+ * Which sanitizer this translation unit is built with, for gcc and clang alike, and the attributes
+ * that keep single functions out of instrumentation.
  */
 #ifndef SIMPLER_BASE_SANITIZE_H
 #define SIMPLER_BASE_SANITIZE_H
@@ -28,7 +28,10 @@
 #define SANITIZE_THREAD 0
 #endif
 
-/* clang keeps instrumenting atomics and function entries under no_sanitize("thread"); this one is total. */
+/*
+ * clang keeps instrumenting atomics and function entries under no_sanitize("thread"); this one is
+ * total.
+ */
 #if __has_attribute(disable_sanitizer_instrumentation)
 #define NO_SANITIZE __attribute__((disable_sanitizer_instrumentation))
 #elif SANITIZE_THREAD
@@ -40,8 +43,9 @@
 #endif
 
 /*
- * Memory that nobody may touch until it is handed out (again), and the reverse. The empty assembler statement hides where
- * the address comes from: gcc takes the pointer to const in ASan's interface for a read of memory fresh from malloc().
+ * Memory that nobody may touch until it is handed out (again), and the reverse. The empty assembler
+ * statement hides where the address comes from: gcc takes the pointer to const in ASan's interface
+ * for a read of memory fresh from malloc().
  */
 static inline void sanitize_poison(const void *addr, size_t size)
 {

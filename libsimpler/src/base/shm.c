@@ -117,7 +117,8 @@ int shm_attach(struct shm *s, const char *name, size_t bytes, unsigned int flags
 	err = shm_set_name(s, name);
 	if (err)
 		goto forget;
-	s->fd = shm_open(shm_path(s).text, (flags & SHM_READONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC, 0);
+	s->fd = shm_open(shm_path(s).text, (flags & SHM_READONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC,
+			 0);
 	if (s->fd < 0) {
 		err = -errno;
 		goto forget;

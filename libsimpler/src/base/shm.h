@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared memory objects: named (POSIX) or anonymous (memfd). Release is staged: unmap, close, unlink; each step succeeds
- * at most once, every step is attempted even if an earlier one failed, and a later call repeats only what failed. Not
- * thread-safe.
+ * Shared memory objects: named (POSIX) or anonymous (memfd). Release is staged: unmap, close,
+ * unlink; each step succeeds at most once, every step is attempted even if an earlier one failed,
+ * and a later call repeats only what failed. Not thread-safe.
  */
 #ifndef SIMPLER_BASE_SHM_H
 #define SIMPLER_BASE_SHM_H
@@ -13,7 +13,7 @@
 #define SHM_NAME_MAX	32	/* bytes, without the leading slash and without terminator */
 
 /* Flags */
-#define SHM_COMMIT	1u	/* create: allocate all pages now (-ENOSPC instead of a later SIGBUS) */
+#define SHM_COMMIT	1u	/* create: allocate all pages now (no SIGBUS later) */
 #define SHM_READONLY	2u	/* attach, map: no write access */
 
 /**
@@ -42,7 +42,8 @@ void shm_init(struct shm *s);
  * @flags: 0 or SHM_COMMIT
  *
  * The descriptor is close-on-exec, the mode 0600. On failure @s owns nothing.
- * Return: 0, -EEXIST, -EINVAL (name or size), -ENAMETOOLONG, -ENOSPC, or another code of the system.
+ * Return: 0, -EEXIST, -EINVAL (name or size), -ENAMETOOLONG, -ENOSPC, or another code of the
+ * system.
  */
 int shm_create(struct shm *s, const char *name, size_t bytes, unsigned int flags);
 
@@ -51,20 +52,33 @@ int shm_create(struct shm *s, const char *name, size_t bytes, unsigned int flags
  * @bytes: at least so large it must be; 0 accepts any size
  * @flags: 0 or SHM_READONLY
  *
- * Return: 0, -ENOENT, -EINVAL (name; or the object is smaller than @bytes), -ENAMETOOLONG, or a code of the system.
+ * Return: 0, -ENOENT, -EINVAL (name; or the object is smaller than @bytes), -ENAMETOOLONG, or a
+ * code of the system.
  */
 int shm_attach(struct shm *s, const char *name, size_t bytes, unsigned int flags);
 
-/** shm_attach_fd() - the same for a descriptor, which is owned by @s from success on (not on failure) */
+/**
+ * shm_attach_fd() - the same for a descriptor, which is owned by @s from success on (not on
+ * failure)
+ */
 int shm_attach_fd(struct shm *s, int fd, size_t bytes);
 
-/** shm_map() - map the whole object shared at s->addr; 0 flags or SHM_READONLY. Return: 0, -EBADF, -ENOMEM … */
+/**
+ * shm_map() - map the whole object shared at s->addr; 0 flags or SHM_READONLY. Return: 0, -EBADF,
+ * -ENOMEM …
+ */
 int shm_map(struct shm *s, unsigned int flags);
 
-/** shm_unmap() - end the mapping if there is one. Return: 0 or a negative code, then it is still mapped */
+/**
+ * shm_unmap() - end the mapping if there is one. Return: 0 or a negative code, then it is still
+ * mapped
+ */
 int shm_unmap(struct shm *s);
 
-/** shm_drop_name() - unlink the name if owned; users that have it open go on. Return: 0 or a negative code */
+/**
+ * shm_drop_name() - unlink the name if owned; users that have it open go on. Return: 0 or a
+ * negative code
+ */
 int shm_drop_name(struct shm *s);
 
 /** shm_close_fd() - close the descriptor if open; a mapping stays valid */
