@@ -96,6 +96,8 @@ int chip_init(struct chip *c, const struct chip_config *config)
 	queue_init(&c->dummies);
 	c->orch_node = calloc(2, sizeof(*c->orch_node));
 	c->light_node = c->orch_node ? c->orch_node + 1 : NULL;
+	if (c->light_node)
+		c->light_node->block_num = 1;
 	rc = tmap_init(&c->tmap, CHIP_TMAP_LIMIT);
 	if (!rc)
 		rc = c->orch_node ? init_cores(c) : -ENOMEM;
