@@ -134,7 +134,7 @@ setup:
 $(COMMANDS): setup
 	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
 
-do-run: all $(device_TARGETS) $(program_TARGETS)
+do-run: all $(filter $(BUILD)/programs/paged_attention/run $(BUILD)/programs/paged_attention/%-a2a3sim.so,$(device_TARGETS) $(program_TARGETS))
 	$(BUILD)/programs/paged_attention/run --platform a2a3sim --report
 do-bench: all bench-run
 variant-asan:

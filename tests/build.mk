@@ -49,7 +49,7 @@ $(BUILD)/programs/$1/run: $$(program_$1_OBJS) $$(LIB_A)
 	$$(Q)$$(CC) $$(CFLAGS) $$(C_FLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) -lm -lpthread -ldl
 -include $$(addsuffix .d,$$(program_$1_OBJS))
 endef
-$(foreach m,$(wildcard tests/programs/*/main.c),$(eval $(call program,$(call program_of,$m))))
+$(foreach m,$(filter-out tests/programs/common/%,$(wildcard tests/programs/*/main.c)),$(eval $(call program,$(call program_of,$m))))
 
 .PHONY: tests
 tests: all $(unit_TESTS) $(conformance_TESTS) $(program_TARGETS) $(device_TARGETS)
