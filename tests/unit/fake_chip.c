@@ -86,6 +86,8 @@ static int fake_open(uint32_t arch, int32_t device_id, void **device)
 		return -ENODEV;
 	if (injected())
 		return -ENOMEM;
+	if (fake.on_open)
+		fake.on_open(fake.on_open_arg);
 	regs.arch = arch;
 	fake.live.devices++;
 	*device = &regs;

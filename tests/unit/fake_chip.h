@@ -34,6 +34,8 @@ struct fake_chip {
 	int codes[8];
 	int code_count;
 	const char *text;
+	void (*on_open)(void *arg);	/* called while a chip is opened */
+	void *on_open_arg;
 	/* called for each launch that succeeds; may read and write operands */
 	void (*kernel)(const struct simpler_hw_launch *l);
 	struct simpler_hw_launch last_launch;

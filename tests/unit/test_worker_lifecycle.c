@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Create, configure, init, close. */
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "worker_fixture.h"
@@ -260,6 +261,113 @@ static void concurrent_closes_share_one_outcome(void **state)
 	worker_end(w);
 }
 
+/* ---- things that happen during init ---- */
+
+struct during_init {
+	struct simpler_worker *w;
+	pthread_t thread;
+	int code;
+};
+
+static void close_by_init_thread(void *arg)
+{
+	struct during_init *d = arg;
+
+	d->code = simpler_worker_close(d->w, NULL);
+	assert_int_equal(simpler_worker_init(d->w, NULL), SIMPLER_ERR_INVALID_STATE);
+	expect_error(d->w, SIMPLER_ERR_INVALID_STATE, "already in progress");
+}
+
+static void close_inside_init_of_the_same_thread_is_refused(void **state)
+{
+	struct during_init d = { .w = worker_new() };
+
+	(void)state;
+	fake.on_open = close_by_init_thread;
+	fake.on_open_arg = &d;
+	assert_int_equal(simpler_worker_init(d.w, NULL), 0);
+	assert_int_equal(d.code, SIMPLER_ERR_INVALID_STATE);
+	worker_end(d.w);
+}
+
+static void *close_other(void *arg)
+{
+	struct during_init *d = arg;
+
+	d->code = simpler_worker_close(d->w, NULL);
+	return NULL;
+}
+
+static bool cancelled(struct simpler_worker *w)
+{
+	bool yes;
+
+	pthread_mutex_lock(&w->lock);
+	yes = w->cancel_init;
+	pthread_mutex_unlock(&w->lock);
+	return yes;
+}
+
+static void close_by_other_thread(void *arg)
+{
+	struct during_init *d = arg;
+
+	pthread_create(&d->thread, NULL, close_other, d);
+	while (!cancelled(d->w))
+		sched_yield();
+}
+
+static void close_by_another_thread_cancels_init(void **state)
+{
+	struct during_init d = { .w = worker_new() };
+
+	(void)state;
+	fake.on_open = close_by_other_thread;
+	fake.on_open_arg = &d;
+	assert_int_equal(simpler_worker_init(d.w, NULL), SIMPLER_ERR_INIT_CANCELLED);
+	pthread_join(d.thread, NULL);
+	assert_int_equal(d.code, 0);
+	assert_int_equal(simpler_worker_get_state(d.w), SIMPLER_WORKER_CLOSED);
+	worker_end(d.w);
+}
+
+static void *register_other(void *arg)
+{
+	struct during_init *d = arg;
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+
+	d->code = simpler_worker_register(d->w, c, &h);
+	simpler_chip_callable_put(c);
+	return NULL;
+}
+
+static void register_by_other_thread(void *arg)
+{
+	struct during_init *d = arg;
+
+	pthread_create(&d->thread, NULL, register_other, d);
+	/* it has passed its first lock, and waits under the second one or for the state */
+	while (!pthread_mutex_trylock(&d->w->install_lock)) {
+		pthread_mutex_unlock(&d->w->install_lock);
+		sched_yield();
+	}
+}
+
+static void register_during_init_waits_for_it(void **state)
+{
+	struct during_init d = { .w = worker_new() };
+
+	(void)state;
+	fake.on_open = register_by_other_thread;
+	fake.on_open_arg = &d;
+	assert_int_equal(simpler_worker_init(d.w, NULL), 0);
+	pthread_join(d.thread, NULL);
+	assert_int_equal(d.code, 0);
+	assert_int_equal(fake.uploads, 1);
+	worker_end(d.w);
+}
+
 static void worker_that_was_never_initialized_closes(void **state)
 {
 	struct simpler_worker *w = worker_new();
@@ -323,6 +431,9 @@ int main(void)
 		chip_test(close_waits_for_operations_of_other_threads),
 		chip_test(teardown_that_fails_is_repeated_by_the_next_close),
 		chip_test(concurrent_closes_share_one_outcome),
+		chip_test(close_inside_init_of_the_same_thread_is_refused),
+		chip_test(close_by_another_thread_cancels_init),
+		chip_test(register_during_init_waits_for_it),
 		chip_test(worker_that_was_never_initialized_closes),
 		chip_test(errors_are_remembered_per_thread),
 		chip_test(introspection_tells_nothing_after_close),

@@ -100,7 +100,9 @@ static int handle_reserve(struct worker_callables *c, uint32_t *index)
 static void handle_issue(struct worker_callables *c, uint32_t index, struct callable_entry *entry,
 			 struct simpler_callable_handle *out)
 {
-	c->handles[index].id = (uint64_t)++c->next_serial << 32 | index;
+	if (!++c->next_serial)
+		c->next_serial = 1;	/* an id is never 0 */
+	c->handles[index].id = (uint64_t)c->next_serial << 32 | index;
 	c->handles[index].entry = (uint32_t)(entry - c->entries);
 	entry->handles++;
 	*out = (struct simpler_callable_handle){
