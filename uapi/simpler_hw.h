@@ -128,7 +128,7 @@ struct simpler_hw_ring {
 	/* written by the device */
 	__u32 consumer;
 	__u32 state;			/* SIMPLER_HW_STREAM_* */
-	__s32 error;			/* first failure: negative simpler code, 0 = none */
+	__s32 error;			/* first failure: -(run code) of a LAUNCH, else negative errno; 0 = none */
 	__u32 reserved1;
 	__u64 completed;		/* number of commands completed since creation */
 	__u64 error_seqno;		/* sequence number of the first failed command */
@@ -153,7 +153,7 @@ SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_ring) == 128, "ring header is two cac
 
 /* Bits of simpler_hw_cmd.flags. */
 #define SIMPLER_HW_CMD_IRQ		(1u << 0)	/* FENCE: raise an interrupt */
-#define SIMPLER_HW_CMD_ALWAYS		(1u << 1)	/* run even after an earlier launch of the same batch failed */
+#define SIMPLER_HW_CMD_ALWAYS		(1u << 1)	/* run even after an earlier command of its batch failed */
 
 /*
  * One command.  The sequence number of a command is its index in the stream
@@ -163,7 +163,12 @@ struct simpler_hw_cmd {
 	__u8 opcode;			/* SIMPLER_HW_OP_* */
 	__u8 flags;			/* SIMPLER_HW_CMD_* */
 	__u16 reserved;
-	__u32 batch;			/* commands of one run share a number; 0 = none */
+	/*
+	 * Commands of one run share a number; 0 = none.  After a command has
+	 * failed, the rest of its batch is completed without effect, except
+	 * commands with SIMPLER_HW_CMD_ALWAYS.
+	 */
+	__u32 batch;
 	union {
 		struct {		/* FENCE: *addr = value, once all earlier commands ended */
 			__u64 addr;	/* 8-byte aligned */
