@@ -302,9 +302,20 @@ static void spoil_float_state(void *arg)
 	store_to(NULL);
 }
 
+/* Rounding, exception masks and flushing of small numbers, of the vector unit where there are two. */
+static unsigned int float_control(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_stmxcsr();
+#else
+	return (unsigned int)fegetround();
+#endif
+}
+
 static void ended_call_leaves_float_state_and_direction_as_they_were(void **state)
 {
 	volatile long double one = 1.0L;
+	unsigned int control = float_control();
 	char from[64], to[64];
 	int i;
 
@@ -312,6 +323,7 @@ static void ended_call_leaves_float_state_and_direction_as_they_were(void **stat
 	for (i = 0; i < 4; i++)
 		assert_int_equal(guard_call(spoil_float_state, NULL, NULL), 1);
 	assert_int_equal(fegetround(), FE_TONEAREST);
+	assert_int_equal(float_control(), control);
 	assert_true(one + one == 2.0L);
 	memset(from, 7, sizeof(from));
 #if defined(__x86_64__)
