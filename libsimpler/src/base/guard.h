@@ -114,6 +114,7 @@ int guard_call(void (*fn)(void *arg), void *arg, struct guard_fault *fault);
  * them parks
  *
  * Call it right before fiber_switch(). Until guard_resume() faults of this thread are not caught.
+ * If the fiber is reset or destroyed instead of resumed, its chain is simply forgotten.
  * Return: the chain, NULL when there is none.
  */
 struct guard_frame *guard_suspend(void);
