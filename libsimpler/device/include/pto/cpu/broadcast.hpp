@@ -135,7 +135,7 @@ template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, const W &...)
 {
 	for (int r = 0; r < d.GetValidRow(); r++)
-		copy::region(copy::move_bits(), copy::tile_view<D>(d), r, 0, copy::tile_view<S>(src), 0, 0, 1, d.GetValidCol());
+		copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(src), 0, 0, 1, d.GetValidCol());
 	return {};
 }
 

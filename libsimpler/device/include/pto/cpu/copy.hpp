@@ -16,29 +16,74 @@
 namespace pto {
 namespace copy {
 
-/* A tile's box. */
-template <typename T>
-struct tile_view {
-	using E = typename T::DType;
-	using M = typename T::Map;
+/*
+ * An element array of any layout.  Blocks of 2^row_bits x 2^col_bits elements
+ * are affine inside; the layout is a value, not a type, so that the loops are
+ * compiled once per element type.
+ */
+template <typename E>
+struct view {
 	E *p;
-	static constexpr int block_rows = M::block_rows, block_cols = M::block_cols;
-	static constexpr ptrdiff_t rs = M::row_step, cs = M::col_step;
+	int row_bits, col_bits;
+	ptrdiff_t rs, cs;		/* steps inside a block */
+	ptrdiff_t box_row, box_col;	/* steps from block to block */
 
-	explicit tile_view(const T &t) : p(t.data()) {}
-	E *at(int r, int c) const { return p + M::offset(r, c); }
+	E *at(int r, int c) const
+	{
+		return p + (r >> row_bits) * box_row + (c >> col_bits) * box_col + (r & ((1 << row_bits) - 1)) * rs +
+		       (c & ((1 << col_bits) - 1)) * cs;
+	}
 };
+
+constexpr int UNBOUNDED_BITS = 30;
+
+constexpr int bits_of(int block)
+{
+	int n = 0;
+
+	while ((1 << n) < block)
+		n++;
+	return n;
+}
+
+/* A tile's box, its elements as type @E of the same size. */
+template <typename E, typename T>
+inline view<E> tile_as(const T &t)
+{
+	using M = typename T::Map;
+	static_assert(sizeof(E) == sizeof(typename T::DType), "[PTO][SA] element sizes must be equal");
+
+	return {reinterpret_cast<E *>(t.data()), bits_of(M::block_rows), bits_of(M::block_cols), M::row_step, M::col_step,
+		ptrdiff_t(M::boxed && M::block_rows < T::Rows ? M::offset(M::block_rows, 0) : 0),
+		ptrdiff_t(M::boxed && M::block_cols < T::Cols ? M::offset(0, M::block_cols) : 0)};
+}
+template <typename T>
+inline view<typename T::DType> tile_view(const T &t)
+{
+	return tile_as<typename T::DType>(t);
+}
+/* For moves of bits: all elements of one size are the same. */
+template <typename T>
+using raw_t = typename simd::int_of_bytes<sizeof(T)>::u;
+template <typename T>
+inline view<raw_t<typename T::DType>> raw_view(const T &t)
+{
+	return tile_as<raw_t<typename T::DType>>(t);
+}
 
 /* A plain strided matrix. */
-template <typename Elem>
-struct strided_view {
-	using E = Elem;
-	E *p;
-	ptrdiff_t rs, cs;
-	static constexpr int block_rows = layout::UNBOUNDED, block_cols = layout::UNBOUNDED;
+template <typename E>
+inline view<E> strided(E *p, ptrdiff_t rs, ptrdiff_t cs)
+{
+	return {p, UNBOUNDED_BITS, UNBOUNDED_BITS, rs, cs, 0, 0};
+}
 
-	E *at(int r, int c) const { return p + r * rs + c * cs; }
-};
+/* The same elements with rows and columns exchanged. */
+template <typename E>
+inline view<E> transposed(const view<E> &v)
+{
+	return {v.p, v.col_bits, v.row_bits, v.cs, v.rs, v.box_col, v.box_row};
+}
 
 /* Moves the bits; both elements have the same size. */
 struct move_bits {
@@ -51,14 +96,19 @@ struct move_bits {
 	template <typename D, typename S>
 	static void span(size_t n, D *d, const S *s)
 	{
-		const size_t bytes = n * sizeof(D);
+		__builtin_memmove(static_cast<void *>(d), s, n * sizeof(D));
+	}
 
-		if (bytes == 32)
-			__builtin_memcpy(static_cast<void *>(d), s, 32);
-		else if (bytes == 64)
-			__builtin_memcpy(static_cast<void *>(d), s, 64);
+	/* @rows spans of @n elements; those of a box are moved without a call. */
+	template <typename D, typename S>
+	static void spans(int rows, size_t n, D *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
+	{
+		if (n * sizeof(D) == 32)
+			for (int r = 0; r < rows; r++)
+				__builtin_memcpy(static_cast<void *>(d + r * d_step), s + r * s_step, 32);
 		else
-			__builtin_memmove(static_cast<void *>(d), s, bytes);
+			for (int r = 0; r < rows; r++)
+				span(n, d + r * d_step, s + r * s_step);
 	}
 
 	/* Transposes 8 x 8: s[i * s_step + j] to d[j * d_step + i]. */
@@ -90,10 +140,10 @@ constexpr int least(int a, int b)
 {
 	return a < b ? a : b;
 }
-/* Elements from position @at to the end of its block of @block. */
-constexpr int left_in(int at, int block)
+/* Elements from position @at to the end of its block of 2^@bits. */
+constexpr int left_in(int at, int bits)
 {
-	return block == layout::UNBOUNDED ? block : block - at % block;
+	return (1 << bits) - (at & ((1 << bits) - 1));
 }
 
 /* s[i * s_step + j] to d[j * d_step + i], i < n, j < m; tiles at the edges overlap their neighbours. */
@@ -120,23 +170,26 @@ inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t 
 }
 
 template <typename Move, typename D, typename S>
+inline void spans_of(const Move &move, int rows, size_t n, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step)
+{
+	if (d_step == ptrdiff_t(n) && s_step == ptrdiff_t(n)) {
+		move.span(size_t(rows) * n, d, s);
+	} else if constexpr (std::is_same_v<Move, move_bits>) {
+		move.spans(rows, n, d, d_step, s, s_step);
+	} else {
+		for (int r = 0; r < rows; r++)
+			move.span(n, d + r * d_step, s + r * s_step);
+	}
+}
+
+template <typename Move, typename D, typename S>
 inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, ptrdiff_t srs, ptrdiff_t scs, int rows,
 		  int cols)
 {
 	if (dcs == 1 && scs == 1) {
-		if (drs == cols && srs == cols) {
-			move.span(size_t(rows) * cols, d, s);
-			return;
-		}
-		for (int r = 0; r < rows; r++)
-			move.span(size_t(cols), d + r * drs, s + r * srs);
+		spans_of(move, rows, size_t(cols), d, drs, s, srs);
 	} else if (drs == 1 && srs == 1) {
-		if (dcs == rows && scs == rows) {
-			move.span(size_t(rows) * cols, d, s);
-			return;
-		}
-		for (int c = 0; c < cols; c++)
-			move.span(size_t(rows), d + c * dcs, s + c * scs);
+		spans_of(move, cols, size_t(rows), d, dcs, s, scs);
 	} else if (drs == 1 && scs == 1) {
 		transpose(move, d, dcs, s, srs, rows, cols);
 	} else if (dcs == 1 && srs == 1) {
@@ -149,14 +202,14 @@ inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, pt
 }
 
 /* d[dr + i, dc + j] = move(s[sr + i, sc + j]) for a rectangle of rows x cols. */
-template <typename Move, typename DV, typename SV>
-inline __attribute__((noinline)) void region(const Move &move, const DV &d, int dr, int dc, const SV &s, int sr, int sc,
-					     int rows, int cols)
+template <typename Move, typename D, typename S>
+__attribute__((noinline)) void region(const Move &move, const view<D> &d, int dr, int dc, const view<S> &s, int sr, int sc,
+				      int rows, int cols)
 {
 	for (int r = 0, nr; r < rows; r += nr) {
-		nr = least(rows - r, least(left_in(dr + r, DV::block_rows), left_in(sr + r, SV::block_rows)));
+		nr = least(rows - r, least(left_in(dr + r, d.row_bits), left_in(sr + r, s.row_bits)));
 		for (int c = 0, nc; c < cols; c += nc) {
-			nc = least(cols - c, least(left_in(dc + c, DV::block_cols), left_in(sc + c, SV::block_cols)));
+			nc = least(cols - c, least(left_in(dc + c, d.col_bits), left_in(sc + c, s.col_bits)));
 			block(move, d.at(dr + r, dc + c), d.rs, d.cs, s.at(sr + r, sc + c), s.rs, s.cs, nr, nc);
 		}
 	}

@@ -19,95 +19,115 @@ constexpr bool is_channel_blocked(Layout l)
 	return l == Layout::NZ || l == Layout::NC1HWC0 || l == Layout::FRACTAL_Z;
 }
 
-/*
- * How the five dimensions of a tensor map to the two of a tile: each (i0, i1,
- * i2) is a block of dim 3 x dim 4 elements.  ND stacks blocks downwards, DN
- * side by side, NZ puts dim 2 below each other and dims 0, 1 side by side.
- */
-template <typename T, typename G>
-struct walk {
-	static constexpr bool nz = is_channel_blocked(G::layout);
-	static constexpr bool side = !nz && (G::layout == Layout::DN || (!T::isRowMajor && !T::isBoxedLayout));
-
-	/* f(memory, row, column) for the pieces inside rows x cols, cut at the edge. */
-	template <typename F>
-	static void each(const G &g, int rows, int cols, const F &f)
-	{
-		const int d0 = int(g.GetShape(0)), d1 = int(g.GetShape(1)), d2 = int(g.GetShape(2));
-		const int d3 = int(g.GetShape(3)), d4 = int(g.GetShape(4));
-
-		for (int i0 = 0; i0 < d0; i0++)
-			for (int i1 = 0; i1 < d1; i1++)
-				for (int i2 = 0; i2 < d2; i2++) {
-					const int r = nz ? i2 * d3 : side ? 0 : ((i0 * d1 + i1) * d2 + i2) * d3;
-					const int c = nz ? (i0 * d1 + i1) * d4 : side ? ((i0 * d1 + i1) * d2 + i2) * d4 : 0;
-					const int nr = copy::least(d3, rows - r), nc = copy::least(d4, cols - c);
-
-					if (nr > 0 && nc > 0)
-						f(g.data() + i0 * g.GetStride(0) + i1 * g.GetStride(1) + i2 * g.GetStride(2), r, c,
-						  nr, nc);
-				}
-	}
-	static int64_t rows_of(const G &g)
-	{
-		const int64_t lead = g.GetShape(0) * g.GetShape(1) * g.GetShape(2);
-
-		return nz ? g.GetShape(2) * g.GetShape(3) : side ? g.GetShape(3) : lead * g.GetShape(3);
-	}
-	static int64_t cols_of(const G &g)
-	{
-		const int64_t lead = g.GetShape(0) * g.GetShape(1);
-
-		return nz ? lead * g.GetShape(4) : side ? lead * g.GetShape(2) * g.GetShape(4) : g.GetShape(4);
-	}
+/* How the three outer dimensions of a tensor are laid out in a tile. */
+enum class stacking {
+	down,	/* ND: blocks of dim 3 x dim 4 below each other */
+	side,	/* DN: side by side */
+	boxes	/* NZ: dim 2 below each other, dims 0 and 1 side by side */
 };
 
 template <typename T, typename G>
-inline void check(const char *op, const T &t, const G &g)
+constexpr stacking stacking_of()
+{
+	if (is_channel_blocked(G::layout))
+		return stacking::boxes;
+	return G::layout == Layout::DN || (!T::isRowMajor && !T::isBoxedLayout) ? stacking::side : stacking::down;
+}
+
+/* A global tensor as a value. */
+template <typename E>
+struct tensor {
+	E *p;
+	stacking how;
+	int shape[5];
+	int64_t stride[5];
+
+	int rows() const
+	{
+		return how == stacking::boxes ? shape[2] * shape[3]
+		       : how == stacking::side ? shape[3] : shape[0] * shape[1] * shape[2] * shape[3];
+	}
+	int cols() const
+	{
+		return how == stacking::boxes ? shape[0] * shape[1] * shape[4]
+		       : how == stacking::side ? shape[0] * shape[1] * shape[2] * shape[4] : shape[4];
+	}
+};
+
+template <typename E, typename T, typename G>
+inline tensor<E> tensor_of(const T &, const G &g)
+{
+	static_assert(sizeof(E) == sizeof(typename G::RawDType), "[PTO][SA] element sizes must be equal");
+	tensor<E> v;
+
+	v.p = reinterpret_cast<E *>(const_cast<typename G::RawDType *>(g.data()));
+	v.how = stacking_of<T, G>();
+	for (int d = 0; d < 5; d++) {
+		v.shape[d] = int(g.GetShape(d));
+		v.stride[d] = g.GetStride(d);
+	}
+	return v;
+}
+
+/*
+ * Moves rows x cols elements between a tensor and a tile, block by block;
+ * blocks are cut at the edge.
+ */
+template <bool ToTile, typename Move, typename GE, typename E>
+__attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g, const copy::view<E> &t, int rows, int cols)
+{
+	const int *s = g.shape;
+	int block = 0;
+
+	for (int i0 = 0; i0 < s[0]; i0++)
+		for (int i1 = 0; i1 < s[1]; i1++)
+			for (int i2 = 0; i2 < s[2]; i2++, block++) {
+				const int r = g.how == stacking::boxes ? i2 * s[3] : g.how == stacking::side ? 0 : block * s[3];
+				const int c = g.how == stacking::boxes ? (i0 * s[1] + i1) * s[4]
+					      : g.how == stacking::side ? block * s[4] : 0;
+				const int nr = copy::least(s[3], rows - r), nc = copy::least(s[4], cols - c);
+				GE *p = g.p + i0 * g.stride[0] + i1 * g.stride[1] + i2 * g.stride[2];
+				const copy::view<GE> mem = copy::strided(p, ptrdiff_t(g.stride[3]), ptrdiff_t(g.stride[4]));
+
+				if constexpr (ToTile)
+					copy::region(move, t, r, c, mem, 0, 0, nr, nc);
+				else
+					copy::region(move, mem, 0, 0, t, r, c, nr, nc);
+			}
+}
+
+template <typename T, typename V>
+inline void check(const char *op, const T &t, const V &g)
 {
 	if (!t.data())
 		core::fail("%s: the tile has no memory; TASSIGN it first", op);
 	if (__builtin_expect(!core::checked(), 1))
 		return;
-	if (walk<T, G>::rows_of(g) != t.GetValidRow() || walk<T, G>::cols_of(g) != t.GetValidCol())
-		core::fail("%s: the tensor is %lld x %lld, the tile's valid region %d x %d", op,
-			   static_cast<long long>(walk<T, G>::rows_of(g)), static_cast<long long>(walk<T, G>::cols_of(g)),
-			   t.GetValidRow(), t.GetValidCol());
+	if (g.rows() != t.GetValidRow() || g.cols() != t.GetValidCol())
+		core::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op, g.rows(), g.cols(), t.GetValidRow(),
+			   t.GetValidCol());
 }
 
 template <typename T, typename G>
 inline void load(T &t, const G &g)
 {
 	using E = typename T::DType;
-	using GE = typename G::RawDType;
-	static_assert(sizeof(E) == sizeof(GE), "[PTO][SA] TLOAD needs equal element sizes");
-	const copy::tile_view<T> to(t);
+	const auto v = tensor_of<copy::raw_t<E>>(t, g);
 
-	check("TLOAD", t, g);
+	check("TLOAD", t, v);
 	if (t.GetValidRow() <= 0 || t.GetValidCol() <= 0)
 		return;
 	if (!t.IsWindow())
 		copy::fill_outside(t, t.GetValidRow(), t.GetValidCol(),
 				   pad_element<E>(is_custom_pad(T::PadVal) ? PadValue::Null : T::PadVal));
-	walk<T, G>::each(g, t.GetValidRow(), t.GetValidCol(), [&](const GE *p, int r, int c, int nr, int nc) {
-		const copy::strided_view<const GE> from{p, ptrdiff_t(g.GetStride(3)), ptrdiff_t(g.GetStride(4))};
-
-		copy::region(copy::move_bits(), to, r, c, from, 0, 0, nr, nc);
-	});
+	move_blocks<true>(copy::move_bits(), v, copy::raw_view(t), t.GetValidRow(), t.GetValidCol());
 }
 
-template <typename Move, typename T, typename G>
-inline void store(const Move &move, const G &g, const T &t)
+template <typename Move, typename GE, typename E, typename T>
+inline void store(const Move &move, const tensor<GE> &g, const copy::view<E> &v, const T &t)
 {
-	using GE = typename G::RawDType;
-	const copy::tile_view<T> from(t);
-
 	check("TSTORE", t, g);
-	walk<T, G>::each(g, t.GetValidRow(), t.GetValidCol(), [&](GE *p, int r, int c, int nr, int nc) {
-		const copy::strided_view<GE> to{p, ptrdiff_t(g.GetStride(3)), ptrdiff_t(g.GetStride(4))};
-
-		copy::region(move, to, 0, 0, from, r, c, nr, nc);
-	});
+	move_blocks<false>(move, g, v, t.GetValidRow(), t.GetValidCol());
 }
 
 /* Chooses how an element gets from the tile's type to the tensor's. */
@@ -116,20 +136,20 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 {
 	using E = typename T::DType;
 	using GE = typename G::RawDType;
+	using Raw = copy::raw_t<E>;
+	constexpr bool add = Atomic == AtomicType::AtomicAdd;
 
 	if constexpr (T::Loc == TileType::Acc) {
 		const fixpipe::convert<GE, E, Relu == ReluPreMode::NormalRelu> conv{q};
 
-		if constexpr (Atomic == AtomicType::AtomicAdd)
-			store(fixpipe::add_atomic<decltype(conv)>{conv}, g, t);
+		if constexpr (add)
+			store(fixpipe::add_atomic<decltype(conv)>{conv}, tensor_of<GE>(t, g), copy::tile_view(t), t);
 		else
-			store(conv, g, t);
+			store(conv, tensor_of<GE>(t, g), copy::tile_view(t), t);
+	} else if constexpr (add) {
+		store(fixpipe::add_atomic<copy::move_bits>{}, tensor_of<GE>(t, g), copy::tile_view(t), t);
 	} else {
-		static_assert(sizeof(E) == sizeof(GE), "[PTO][SA] TSTORE from Vec or Mat needs equal element sizes");
-		if constexpr (Atomic == AtomicType::AtomicAdd)
-			store(fixpipe::add_atomic<copy::move_bits>{}, g, t);
-		else
-			store(copy::move_bits(), g, t);
+		store(copy::move_bits(), tensor_of<Raw>(t, g), copy::raw_view(t), t);
 	}
 }
 

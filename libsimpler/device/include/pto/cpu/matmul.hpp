@@ -15,6 +15,7 @@
 #include "pto/common/event.hpp"
 #include "pto/cpu/copy.hpp"
 #include "pto/cpu/matmul_kernel.hpp"
+#include "pto/cpu/spans.hpp"
 
 namespace pto {
 namespace matmul {
@@ -80,44 +81,70 @@ struct panels {
 	panels &operator=(const panels &) = delete;
 };
 
-template <typename W, typename T>
-inline void pack_rows(W *to, const T &a, int m, int k, int width)
+template <typename W, typename E>
+inline void pack_rows(W *to, const copy::view<E> &a, int m, int k, int width)
 {
 	for (int i = 0; i < m; i += width, to += size_t(width) * k) {
 		const int n = copy::least(width, m - i);
 
 		if (n < width)
 			memset(to, 0, size_t(width) * k * sizeof(W));
-		copy::region(to_word<W>(), copy::strided_view<W>{to, 1, width}, 0, 0, copy::tile_view<T>(a), i, 0, n, k);
+		copy::region(to_word<W>(), copy::strided(to, 1, width), 0, 0, a, i, 0, n, k);
 	}
 }
 
-template <typename W, typename T>
-inline void pack_cols(W *to, const T &b, int k, int n, int width)
+template <typename W, typename E>
+inline void pack_cols(W *to, const copy::view<E> &b, int k, int n, int width)
 {
 	for (int j = 0; j < n; j += width, to += size_t(width) * k) {
 		const int cols = copy::least(width, n - j);
 
 		if (cols < width)
 			memset(to, 0, size_t(width) * k * sizeof(W));
-		copy::region(to_word<W>(), copy::strided_view<W>{to, width, 1}, 0, 0, copy::tile_view<T>(b), 0, j, k, cols);
+		copy::region(to_word<W>(), copy::strided(to, width, 1), 0, 0, b, 0, j, k, cols);
 	}
 }
 
-/* finish(pointer to the result element, row, column, count, product) for pieces of result rows. */
-template <typename C, typename A, typename B, typename F>
-inline void multiply(const C &c, const A &a, const B &b, const F &finish)
+template <typename E>
+inline E wrapping_add(E a, E b)
 {
-	using W = word_t<typename C::DType>;
-	const int m = a.GetValidRow(), k = a.GetValidCol(), n = b.GetValidCol();
+	if constexpr (std::is_same_v<E, float>)
+		return a + b;
+	else
+		return E(uint32_t(a) + uint32_t(b));
+}
 
-	if (!c.data() || !a.data() || !b.data())
-		core::fail("TMATMUL: a tile has no memory; TASSIGN it first");
-	if (core::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
-		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k, b.GetValidRow(), n,
-			   c.GetValidRow(), c.GetValidCol());
-	if (m <= 0 || n <= 0)
+/* What the product is added to: nothing, a tile, or a row. */
+template <typename E>
+struct addend {
+	const copy::view<E> *tile;
+	const E *row;
+};
+
+/* @n result elements of one row, at most 16 from a multiple of 16. */
+template <typename E, typename W>
+inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int col, int n, const W *v)
+{
+	if (c.cs == 1 && c.col_bits >= 4 && !add.tile && !add.row) {
+		memcpy(c.at(row, col), v, size_t(n) * sizeof(E));
 		return;
+	}
+	for (int i = 0; i < n; i++) {
+		E x = bits::cast<E>(v[i]);
+
+		if (add.tile)
+			x = wrapping_add(*add.tile->at(row, col + i), x);
+		else if (add.row)
+			x = wrapping_add(x, add.row[col + i]);
+		*c.at(row, col + i) = x;
+	}
+}
+
+template <typename C, typename A, typename B>
+__attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view<A> &a, const copy::view<B> &b, int m, int k,
+					int n, const addend<C> &add)
+{
+	using W = word_t<C>;
 	const kernel_table<W> &kern = kernels<W>();
 	const int mr = kern.rows, nr = kern.cols;
 	const panels<W> p(size_t((m + mr - 1) / mr) * mr * k, size_t((n + nr - 1) / nr) * nr * k);
@@ -132,7 +159,7 @@ inline void multiply(const C &c, const A &a, const B &b, const F &finish)
 			kern.run(k, p.a + size_t(i) * k, p.b + size_t(j) * k, out, rows);
 			for (int r = 0; r < rows; r++)
 				for (int x = 0; x < cols; x += 16)
-					finish(i + r, j + x, copy::least(16, cols - x), out + r * nr + x);
+					finish(c, add, i + r, j + x, copy::least(16, cols - x), out + r * nr + x);
 		}
 }
 
@@ -148,69 +175,42 @@ constexpr void check_types()
 		      "[PTO][SA] matmul element types: float from floats, int32 from int8");
 }
 
-/* Contiguous piece of a result row, up to 16 columns from a multiple of 16. */
-template <typename C, typename W, typename F>
-inline void piece(const C &c, int row, int col, int n, const W *v, const F &combine)
+template <typename C, typename A, typename B>
+inline void product(const C &c, const A &a, const B &b, const addend<typename C::DType> &add)
 {
-	using E = typename C::DType;
-	E *d = c.data() + C::Offset(row, col);
+	check_types<C, A, B>();
+	const int m = a.GetValidRow(), k = a.GetValidCol(), n = b.GetValidCol();
 
-	if (n == 16 && (C::Map::col_step == 1 && (C::Map::block_cols >= 16))) {
-		for (int i = 0; i < 16; i++)
-			combine(d + i, bits::cast<E>(v[i]), row, col + i);
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		combine(c.data() + C::Offset(row, col + i), bits::cast<E>(v[i]), row, col + i);
-}
-
-template <typename E>
-inline E wrapping_add(E a, E b)
-{
-	if constexpr (std::is_same_v<E, float>)
-		return a + b;
-	else
-		return E(uint32_t(a) + uint32_t(b));
+	if (!c.data() || !a.data() || !b.data())
+		core::fail("TMATMUL: a tile has no memory; TASSIGN it first");
+	if (core::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
+		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k, b.GetValidRow(), n,
+			   c.GetValidRow(), c.GetValidCol());
+	if (m > 0 && n > 0)
+		multiply(copy::tile_view(c), copy::tile_view(a), copy::tile_view(b), m, k, n, add);
 }
 
 template <typename C, typename A, typename B>
 inline void plain(C &c, const A &a, const B &b)
 {
-	check_types<C, A, B>();
-	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
-		if constexpr (C::Map::col_step == 1 && C::Map::block_cols >= 16)
-			memcpy(c.data() + C::Offset(row, col), v, size_t(n) * 4);
-		else
-			piece(c, row, col, n, v, [](auto *d, auto x, int, int) { *d = x; });
-	});
+	product(c, a, b, {nullptr, nullptr});
 }
 
 template <typename C, typename I, typename A, typename B>
 inline void accumulate(C &c, const I &in, const A &a, const B &b)
 {
-	check_types<C, A, B>();
-	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
-		const auto *from = in.data();
+	static_assert(std::is_same_v<typename I::DType, typename C::DType>, "[PTO][SA] accumulators are of one type");
+	const auto from = copy::tile_view(in);
 
-		piece(c, row, col, n, v, [from](auto *d, auto x, int r, int j) {
-			*d = wrapping_add(from[I::Offset(r, j)], x);
-		});
-	});
+	product(c, a, b, {&from, nullptr});
 }
 
 template <typename C, typename A, typename B, typename Bias>
 inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
 {
-	check_types<C, A, B>();
-	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1,
-		      "[PTO][SA] the bias is one row of the result's type");
-	multiply(c, a, b, [&](int row, int col, int n, const auto *v) {
-		const auto *from = bias.data();
-
-		piece(c, row, col, n, v, [from](auto *d, auto x, int, int j) {
-			*d = wrapping_add(x, from[Bias::Offset(0, j)]);
-		});
-	});
+	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1 && spans::is_rows<Bias>,
+		      "[PTO][SA] the bias is one plain row of the result's type");
+	product(c, a, b, {nullptr, bias.data()});
 }
 
 } // namespace matmul

@@ -25,10 +25,10 @@ inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int row
 	if (!dst.data() || !src.data())
 		core::fail("a tile has no memory; TASSIGN it first");
 	if constexpr (plain && !Relu)
-		copy::region(copy::move_bits(), copy::tile_view<D>(dst), dr, dc, copy::tile_view<S>(src), sr, sc, rows, cols);
+		copy::region(copy::move_bits(), copy::raw_view(dst), dr, dc, copy::raw_view(src), sr, sc, rows, cols);
 	else
-		copy::region(fixpipe::convert<DE, SE, Relu>{nullptr}, copy::tile_view<D>(dst), dr, dc, copy::tile_view<S>(src),
-			     sr, sc, rows, cols);
+		copy::region(fixpipe::convert<DE, SE, Relu>{nullptr}, copy::tile_view(dst), dr, dc, copy::tile_view(src), sr, sc,
+			     rows, cols);
 }
 
 template <bool Relu, typename D, typename S>

@@ -77,14 +77,16 @@ template <bool Relu, typename E, typename T>
 inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int col)
 {
 	using S = typename T::DType;
-	const copy::strided_view<E> to{reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1};
+	using Raw = copy::raw_t<E>;
 
 	lane.elem_bytes = sizeof(E);
 	if constexpr (std::is_same_v<E, S> && !Relu)
-		copy::region(copy::move_bits(), to, 0, 0, copy::tile_view<T>(t), row, col, lane.rows, lane.cols);
+		copy::region(copy::move_bits(), copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0, 0,
+			     copy::raw_view(t), row, col, lane.rows, lane.cols);
 	else
-		copy::region(fixpipe::convert<E, S, Relu>{nullptr}, to, 0, 0, copy::tile_view<T>(t), row, col, lane.rows,
-			     lane.cols);
+		copy::region(fixpipe::convert<E, S, Relu>{nullptr},
+			     copy::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0, 0, copy::tile_view(t),
+			     row, col, lane.rows, lane.cols);
 }
 
 inline int clip(int valid, int from, int size)
@@ -188,12 +190,11 @@ inline void check_share(const T &, const PipeLane &lane, int row, int col)
 template <typename T>
 inline void read_share(T &t, const PipeLane &lane, uint8_t *elems, int row, int col)
 {
-	using E = typename T::DType;
+	using Raw = copy::raw_t<typename T::DType>;
 
 	check_share(t, lane, row, col);
-	copy::region(copy::move_bits(), copy::tile_view<T>(t), row, col,
-		     copy::strided_view<const E>{reinterpret_cast<const E *>(elems + lane.offset), lane.pitch, 1}, 0, 0,
-		     lane.rows, lane.cols);
+	copy::region(copy::move_bits(), copy::raw_view(t), row, col,
+		     copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0, 0, lane.rows, lane.cols);
 }
 
 /* Zeroes what the shares do not cover, so that a partly valid tile has a defined rest. */

@@ -11,23 +11,6 @@
 #include "pto/cpu/copy.hpp"
 
 namespace pto {
-namespace copy {
-
-/* A tile seen with rows and columns exchanged. */
-template <typename T>
-struct transposed_view {
-	using E = typename T::DType;
-	using M = typename T::Map;
-	E *p;
-	static constexpr int block_rows = M::block_cols, block_cols = M::block_rows;
-	static constexpr ptrdiff_t rs = M::col_step, cs = M::row_step;
-
-	explicit transposed_view(const T &t) : p(t.data()) {}
-	E *at(int r, int c) const { return p + M::offset(c, r); }
-};
-
-} // namespace copy
-
 namespace pad {
 
 /* Pads the box outside rows x cols; of a window only the part inside its valid region. */
@@ -58,7 +41,7 @@ inline void fill(D &d, const S &src)
 	if (rows > D::Rows || cols > D::Cols)
 		core::fail("TFILLPAD: %d x %d valid elements do not fit into the %d x %d tile", rows, cols, D::Rows, D::Cols);
 	if (static_cast<const void *>(d.data()) != static_cast<const void *>(src.data()))
-		copy::region(copy::move_bits(), copy::tile_view<D>(d), 0, 0, copy::tile_view<S>(src), 0, 0, rows, cols);
+		copy::region(copy::move_bits(), copy::raw_view(d), 0, 0, copy::raw_view(src), 0, 0, rows, cols);
 	rest(d, rows, cols);
 }
 
@@ -73,8 +56,8 @@ PTO_INST RecordEvent TTRANS(D &d, const S &src, const W &...)
 	if (src.GetValidCol() > D::Rows || src.GetValidRow() > D::Cols)
 		core::fail("TTRANS: the transposed %d x %d elements do not fit into the %d x %d tile", src.GetValidRow(),
 			   src.GetValidCol(), D::Rows, D::Cols);
-	copy::region(copy::move_bits(), copy::transposed_view<D>(d), 0, 0, copy::tile_view<S>(src), 0, 0, src.GetValidRow(),
-		     src.GetValidCol());
+	copy::region(copy::move_bits(), copy::transposed(copy::raw_view(d)), 0, 0, copy::raw_view(src), 0, 0,
+		     src.GetValidRow(), src.GetValidCol());
 	return {};
 }
 
