@@ -14,6 +14,7 @@
 #define TEXT_BYTES	(64 << 10)
 #define LOG_WORDS	2048
 #define LOG_STAMPS	16
+#define LOG_VALUES	1024
 
 enum { INT32 = 2, UINT8 = 5, FLOAT32 = 0 };
 
@@ -38,7 +39,7 @@ static void operand(uint32_t i, void *data)
 static int setup(const char *orchestration)
 {
 	fixture_open_variant(&script_chip, script_watchdog_ms);
-	fixture_load(&script_chip, orchestration, "hold,stamp,release,fill,assign,increment");
+	fixture_load(&script_chip, orchestration, "hold,stamp,release,fill,assign,increment,keep");
 	fixture_tensor(&script_chip, 0, words, INT32, 4, LOG_WORDS);
 	fixture_tensor(&script_chip, 1, text, UINT8, 1, TEXT_BYTES);
 	operand(2, script_x);
@@ -109,6 +110,11 @@ void script_fails(int code, const char *part, const char *format, ...)
 int script_start(int task)
 {
 	return words[LOG_STAMPS + (task >= 'A' && task <= 'Z' ? task - 'A' : task)];
+}
+
+int script_value(int task)
+{
+	return words[LOG_VALUES + (task >= 'A' && task <= 'Z' ? task - 'A' : task)];
 }
 
 void script_order(const char *tasks)

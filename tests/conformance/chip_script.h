@@ -39,6 +39,9 @@ void script_fails(int code, const char *part, const char *format, ...)
 /* When task 'A'…'Z', or number 26…, started: 1, 2, …; 0 never. */
 int script_start(int task);
 
+/* What the element access with this number gave. */
+int script_value(int task);
+
 /* The tasks of the last script started in this order; other tasks do not matter. */
 void script_order(const char *tasks);
 

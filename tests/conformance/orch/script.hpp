@@ -6,6 +6,7 @@
  *	hold T arg…	task T that completes only after a release
  *	stamp T arg…	task T that completes at once
  *	release T arg…	task T that lets the held ones complete
+ *	keep T arg…	task T that never completes
  *	fill T out:v	task T that sets all elements to its number
  *	assign T in:v out:w	task T that copies elements
  *	increment T io:v	task T that adds 1 to all elements
@@ -17,7 +18,7 @@
  *	alias t R	t is made anew over the memory of x from row R on
  *	scope, manual, end
  *	repeat N [ … ]	what is between the brackets N times; does not nest
- *	get T v		element access at the first element of v, then a start is noted for T
+ *	get T v		element access at the first element of v, then a start and the value are noted for T
  *	set T v		the same for a write (of 7)
  *	mark T		a start is noted for T
  *
@@ -42,7 +43,7 @@
 
 namespace script {
 
-enum { COLUMNS = 4, LOG_WORDS = 2048, LOG_STAMPS = 16, ROWS = 256, MAX_DEPS = 1024 };
+enum { COLUMNS = 4, LOG_WORDS = 2048, LOG_STAMPS = 16, LOG_VALUES = 1024, ROWS = 256, MAX_DEPS = 1024 };
 
 struct State {
 	ChipTensor log;
@@ -262,7 +263,7 @@ template <typename Api> bool task(State &s, const char **at, uint32_t times)
 {
 	/* by func_id; the last has no kernel */
 	static const char *const names[] = {"hold", "stamp", "release", "fill", "assign",
-					    "increment", "dummy"};
+					    "increment", "keep", "dummy"};
 	constexpr int count = sizeof(names) / sizeof(names[0]);
 
 	for (int kernel = 0; kernel < count; kernel++) {
@@ -283,14 +284,16 @@ template <typename Api> bool task(State &s, const char **at, uint32_t times)
 	return false;
 }
 
-inline void element(const ChipTensor &v, bool write)
+inline void element(const State &s, uint32_t id, const ChipTensor &v, bool write)
 {
 	uint32_t origin[2] = {0, 0};
+	float value = 7.0f;
 
 	if (write)
-		set_tensor_data<float>(v, v.ndims, origin, 7.0f);
+		set_tensor_data<float>(v, v.ndims, origin, value);
 	else
-		get_tensor_data<float>(v, v.ndims, origin);
+		value = get_tensor_data<float>(v, v.ndims, origin);
+	s.log.data_as<int32_t>()[LOG_VALUES + id] = static_cast<int32_t>(value);
 }
 
 inline void make(ChipTensor *t, uint32_t rows)
@@ -362,7 +365,7 @@ inline bool access_statement(State &s, const char **at)
 		return false;
 	id = task_number(at);
 	spaces(at);
-	element(view_of(s, at), write);
+	element(s, id, view_of(s, at), write);
 	if (!rt_is_fatal())
 		mark(s, id);
 	return true;
