@@ -134,11 +134,23 @@ static uint32_t ordered_behind(const struct chip *c, uint8_t tag)
 	}
 }
 
+/*
+ * In raw mode nothing is ordered behind readers but writes of the orchestration
+ * itself, and these see only readers that had something to wait for
+ * (chip-runtime §7.7).
+ */
+static bool has_live_producer(struct chip *c, const struct pto_tensor *t)
+{
+	return (t->owner_task_id != PTO_NO_TASK && !deps_is_done(c, t->owner_task_id)) ||
+	       deps_overlaps(c, t, PTO_ARG_INPUT);
+}
+
 /* What an argument leaves in the map; 0 = nothing. */
-static uint8_t leaves_behind(const struct chip *c, uint8_t tag)
+static uint8_t leaves_behind(struct chip *c, uint8_t tag, const struct pto_tensor *t)
 {
 	switch (tag) {
-	case PTO_ARG_INPUT: return c->dep_mode == SIMPLER_HW_DEPS_RAW ? 0 : TMAP_READ;
+	case PTO_ARG_INPUT:
+		return c->dep_mode != SIMPLER_HW_DEPS_RAW || has_live_producer(c, t) ? TMAP_READ : 0;
 	case PTO_ARG_INOUT:
 	case PTO_ARG_OUTPUT_EXISTING:
 	case PTO_ARG_OUTPUT_LAZY: return TMAP_WRITE;
@@ -282,10 +294,10 @@ static bool insert(struct chip *c, struct tmap_entry *e)
 static bool publish(struct chip *c, struct chip_task *t, const struct pto_tensor *tensor,
 		    uint8_t tag)
 {
-	uint8_t access = leaves_behind(c, tag);
+	uint8_t access = tensor->manual_dep ? 0 : leaves_behind(c, tag, tensor);
 	struct tmap_entry *e = &t->entries[t->entry_count];
 
-	if (!access || tensor->manual_dep)
+	if (!access)
 		return true;
 	tmap_entry_init(e);
 	e->tensor = tensor;
