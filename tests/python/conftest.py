@@ -21,6 +21,7 @@ IN, OUT, INOUT, SCALAR = ArgDirection.IN, ArgDirection.OUT, ArgDirection.INOUT, 
 SIGNATURES = {
     "vector_add": [IN, IN, OUT],
     "count": [INOUT, SCALAR],
+    "count_in_scopes": [INOUT, SCALAR],
     "endless": [INOUT],
     "crash": [INOUT],
     "gated": [INOUT, IN],

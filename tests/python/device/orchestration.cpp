@@ -30,6 +30,20 @@ extern "C" void count(const ChipTaskArgs &args)
 	}
 }
 
+// (x; times): the same, each task in a scope of its own
+extern "C" void count_in_scopes(const ChipTaskArgs &args)
+{
+	for (uint64_t i = 0; i < args.scalar(0); i++) {
+		PTO2_SCOPE()
+		{
+			CoreTaskArgs a;
+
+			a.add_inout(args.tensor(0).ref());
+			rt_submit_aiv_task(ADD_ONE, a);
+		}
+	}
+}
+
 static void submit_inout(int kernel, const ChipTaskArgs &args)
 {
 	CoreTaskArgs a;

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Signals end waits promptly, and what was waited for stays usable (decisions D33). Each case is its own process."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import programs_of
+
+HEADER = """
+import ctypes, os, signal, sys, threading
+sys.path.insert(0, {folder!r})
+from conftest import Chip, arguments, open_gate, programs_of
+chip = Chip(programs_of("a2a3sim"))
+x, gate = chip.floats([0]), chip.malloc(4)
+gated, endless, count = chip.handle("gated"), chip.handle("endless"), chip.handle("count")
+
+def ready():
+    print("ready", flush=True)
+
+def expect_interrupt(call, tell=ready):
+    try:
+        tell()
+        call()
+    except KeyboardInterrupt:
+        return
+    sys.exit("not interrupted")
+"""
+
+
+def blocked(pid):
+    """Whether the main thread of a process sleeps, as far as one look can tell."""
+    with open(f"/proc/{pid}/task/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0] == "S"
+
+
+def wait_until_blocked(pid):
+    looks = 0
+    while looks < 5:
+        looks = looks + 1 if blocked(pid) else 0
+        time.sleep(0.001)
+
+
+def interrupt(body, sig=signal.SIGINT, env=None):
+    """Runs @body, sends @sig when it has printed "ready" and blocks, and returns its exit status and output."""
+    code = HEADER.format(folder=os.path.dirname(os.path.abspath(__file__))) + body
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, **(env or {})})
+    output = []
+    for line in child.stdout:
+        output.append(line.strip())
+        if line.startswith("ready"):
+            wait_until_blocked(child.pid)
+        if line.startswith(("ready", "now")):
+            child.send_signal(sig)
+    errors = child.stderr.read()
+    return child.wait(), output, errors
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    programs_of("a2a3sim")
+
+
+def test_wait_for_a_run_is_interrupted_and_can_be_repeated():
+    status, output, errors = interrupt("""
+run = chip.submit(gated, arguments(x, (gate, 0)))
+expect_interrupt(run.wait)
+assert not run.done
+open_gate(gate)
+run.wait()
+assert run.done and chip.read(x) == [1]
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_run_of_an_endless_kernel_is_interrupted_and_the_worker_can_be_closed():
+    status, output, errors = interrupt("""
+expect_interrupt(lambda: chip.run(endless, arguments(x)))
+try:
+    chip.worker.close()
+except (RuntimeError, TimeoutError) as error:
+    print(type(error).__name__)
+print("end", chip.worker.state)
+""", env={"SIMPLER_SCHEDULER_TIMEOUT_MS": "2000"})
+    assert (status, output[-1:]) == (0, ["end CLOSED"]), errors
+
+
+def test_result_with_a_timeout_is_interrupted():
+    status, output, errors = interrupt("""
+run = chip.submit(gated, arguments(x, (gate, 0)))
+expect_interrupt(lambda: run.result(timeout=1000))
+open_gate(gate)
+run.result(timeout=1000)
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_a_submit_that_waits_for_a_place_is_interrupted_and_leaves_no_trace():
+    status, output, errors = interrupt("""
+runs = [chip.submit(gated, arguments(x, (gate, 0))) for _ in range(2)]
+expect_interrupt(lambda: chip.submit(count, arguments(x, scalars=(100,))))
+open_gate(gate)
+for run in runs:
+    run.wait()
+assert chip.read(x) == [2]
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_close_is_interrupted_and_can_be_repeated():
+    status, output, errors = interrupt("""
+run = chip.submit(gated, arguments(x, (gate, 0)))
+expect_interrupt(chip.worker.close)
+assert not run.done
+open_gate(gate)
+chip.worker.close()
+assert run.done
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_a_handler_that_returns_does_not_end_the_wait():
+    status, output, errors = interrupt("""
+calls = []
+
+def handler(number, frame):
+    calls.append(number)
+    open_gate(gate)
+
+signal.signal(signal.SIGUSR1, handler)
+run = chip.submit(gated, arguments(x, (gate, 0)))
+ready()
+run.wait()
+assert calls == [signal.SIGUSR1] and chip.read(x) == [1]
+chip.worker.close()
+print("end")
+""", sig=signal.SIGUSR1)
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_a_handler_that_returns_does_not_end_run():
+    status, output, errors = interrupt("""
+signal.signal(signal.SIGUSR1, lambda number, frame: open_gate(gate))
+ready()
+chip.run(gated, arguments(x, (gate, 0)))
+assert chip.read(x) == [1]
+chip.worker.close()
+print("end")
+""", sig=signal.SIGUSR1)
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_a_long_run_that_the_caller_executes_is_interrupted_between_tasks():
+    status, output, errors = interrupt("""
+count = chip.handle("count_in_scopes")
+for _ in range(3):  # short: from here on the caller executes it
+    chip.run(count, arguments(x, scalars=(1,)))
+
+def tell_when_it_counts():
+    while ctypes.c_float.from_address(x.base).value < 1000:
+        pass
+    print("now", flush=True)
+
+threading.Thread(target=tell_when_it_counts).start()
+expect_interrupt(lambda: chip.run(count, arguments(x, scalars=(10**9,))), tell=lambda: None)
+print("end", flush=True)
+os._exit(0)
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_other_threads_are_not_interrupted():
+    status, output, errors = interrupt("""
+run = chip.submit(gated, arguments(x, (gate, 0)))
+thread = threading.Thread(target=run.wait)
+thread.start()
+expect_interrupt(threading.Event().wait)
+assert thread.is_alive()
+open_gate(gate)
+thread.join()
+assert run.done
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
