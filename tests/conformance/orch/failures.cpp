@@ -4,7 +4,7 @@
 
 namespace {
 
-enum { ADD_ONE = 0, CRASH = 1, ENDLESS = 2, PUSH = 3, POP = 4 };
+enum { ADD_ONE = 0, CRASH = 1, ENDLESS = 2, PUSH = 3, POP = 4, ABUSE = 5 };
 
 void add(const ChipTensor &x)
 {
@@ -36,18 +36,72 @@ void nested(const ChipTensor &x, int depth)
 
 void mix(const ChipTensor &x, uint64_t pushes, uint64_t pops)
 {
-	for (int i = 0; i < 1; i++) {
+	CoreTaskArgs a;
+
+	a.add_inout(x);
+	a.add_scalar(pushes ? pushes : pops);
+	if (pushes && pops)
+		rt_submit_task(MixedKernels{PUSH, POP, INVALID_KERNEL_ID}, a);
+	else if (pushes)
+		rt_submit_aic_task(PUSH, a);
+	else
+		rt_submit_aiv_task(POP, a);
+}
+
+/* What calls return after the run has failed; noted in x[0] to x[5] as 1. */
+void after_a_failure(const ChipTensor &x)
+{
+	float *noted = x.data_as<float>();
+	uint32_t shape[1] = {4};
+	TensorCreateInfo info(shape, 1);
+	CoreTaskArgs a, created;
+
+	noted[6] = 42;
+	rt_report_fatal(9, "reported on purpose, value %d", 77);
+	a.add_inout(x);
+	created.add_output(info);
+	noted[0] = rt_is_fatal();
+	noted[1] = !rt_submit_aiv_task(ADD_ONE, a).task_id().is_valid();
+	noted[2] = rt_submit_aiv_task(ADD_ONE, created).empty();
+	noted[3] = alloc_tensors(info).empty();
+	noted[4] = get_tensor_data<float>(x, 1, {6}) == 0.0f;
+	set_tensor_data<float>(x, 1, {6}, 1.0f);
+	PTO2_SCOPE() {
+		noted[5] = rt_submit_dummy_task(a).task_id() == PTO2TaskId::invalid();
+		rt_allocate_cluster(1);
+	}
+	rt_report_fatal(10, "a second one");
+}
+
+/* Tasks behind one that never ends, each with 32 accesses. */
+void fill_tensor_map(const ChipTensor &x, uint64_t tasks)
+{
+	uint32_t one[1] = {1}, first[1] = {0}, second[1] = {1};
+	ChipTensor held = x.view(one, first), read = x.view(one, second);
+
+	mix(held, 0, 1);
+	for (uint64_t i = 0; i < tasks; i++) {
 		CoreTaskArgs a;
 
-		a.add_inout(x);
-		a.add_scalar(pushes ? pushes : pops);
-		if (pushes && pops)
-			rt_submit_task(MixedKernels{PUSH, POP, INVALID_KERNEL_ID}, a);
-		else if (pushes)
-			rt_submit_aic_task(PUSH, a);
-		else
-			rt_submit_aiv_task(POP, a);
+		a.add_input(held);
+		for (int k = 1; k < PTO_TASK_TENSORS; k++)
+			a.add_input(read);
+		rt_submit_aiv_task(ADD_ONE, a);
 	}
+}
+
+void crash_of_one_block(const ChipTensor &x, uint64_t kind)
+{
+	CoreTaskArgs a;
+
+	for (int i = 0; i < 20; i++)
+		add(x);
+	a.add_inout(x);
+	a.add_scalar(kind);
+	a.launch_spec.set_block_num(40);
+	rt_submit_aiv_task(CRASH, a);
+	for (int i = 0; i < 20; i++)
+		add(x);
 }
 
 } // namespace
@@ -102,8 +156,7 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 		break;
 	}
 	case 10:
-		rt_report_fatal(9, "reported on purpose, value %d", 77);
-		add(x);
+		after_a_failure(x);
 		break;
 	case 11: { /* cohort wider than the chip */
 		CoreTaskArgs a;
@@ -158,6 +211,18 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 		get_tensor_data<float>(x, 1, idx);
 		break;
 	}
+	case 18:
+		rt_report_fatal(static_cast<int>(n), "of its own code");
+		break;
+	case 19:
+		fill_tensor_map(x, n);
+		break;
+	case 20:
+		with_scalar(ABUSE, x, n);
+		break;
+	case 21:
+		crash_of_one_block(x, n);
+		break;
 	default:
 		break;
 	}
