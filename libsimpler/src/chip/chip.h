@@ -171,6 +171,7 @@ struct chip_scope {
 	uint64_t serial;
 	uint8_t mode;			/* enum pto_scope_mode */
 	uint8_t ring;
+	uint32_t first;			/* local id that its ring gave next when it was opened */
 	uint32_t tasks;			/* its own, on its ring */
 	uint32_t light_first, light_last;	/* range of local ids with marks of this scope */
 	bool has_light;

@@ -69,6 +69,7 @@ struct chip_ring_task {
 	struct chip_chunk *chunk;
 	uint32_t heap_epoch;
 	bool consumed;			/* completed and no longer referenced */
+	uint8_t depth;			/* of its scope */
 };
 
 /*

@@ -26,6 +26,7 @@ void scope_begin(struct chip *c, int mode)
 	s->serial = ++c->scope_serial;
 	s->mode = (uint8_t)mode;
 	s->ring = (uint8_t)(c->rt.scope_depth < CHIP_RINGS ? c->rt.scope_depth : CHIP_RINGS - 1);
+	s->first = c->rings[s->ring].next;
 	s->tasks = 0;
 	s->list = NULL;
 	s->has_light = false;

@@ -88,12 +88,43 @@ static bool refuse_slot(struct chip *c, const struct chip_scope *scope, const st
 	return false;
 }
 
+/* Its oldest task belongs to a scope that is open, so nothing of the ring can retire. */
+static bool is_stuck(const struct chip *c, const struct chip_ring *r)
+{
+	const struct chip_ring_task *t = r->slots[r->alive & (r->window - 1)];
+	const struct chip_scope *s;
+
+	if (r->alive == r->next || chip_slot_is_mark(t))
+		return r->alive != r->next && t != CHIP_SLOT_GONE;
+	s = &c->scopes[t->depth];
+	return t->depth < c->rt.scope_depth && s->ring == r->index &&
+	       r->alive - s->first < r->next - s->first;
+}
+
+/* Suspends the orchestrator, which alone could close a scope, unless waiting is in vain (decision D24). */
+static bool wait_ring(struct chip *c, const struct chip_ring *r, enum chip_orch_wait why,
+		      uint64_t request)
+{
+	char report[800];
+	int code = why == CHIP_ORCH_HEAP ? SIMPLER_RUN_HEAP_RING_DEADLOCK :
+					   SIMPLER_RUN_FLOW_CONTROL_DEADLOCK;
+
+	if (!is_stuck(c, r))
+		return orch_wait(c, why, request);
+	c->orch_wait = why;
+	chip_describe_stall(c, report, sizeof(report));
+	c->orch_wait = CHIP_ORCH_RUNNING;
+	chip_fail_orch(c, code, "%s (request %llu): the oldest task of ring %u belongs to an open scope; %s",
+		       run_code_name(code), (unsigned long long)request, r->index, report);
+	return false;
+}
+
 static bool wait_slot(struct chip *c, const struct chip_scope *scope, struct chip_ring *r)
 {
 	if (scope->tasks >= r->window - 1 || c->open_tasks >= c->open_task_limit)
 		return refuse_slot(c, scope, r);
 	while (!chip_ring_has_slot(r))
-		if (!orch_wait(c, CHIP_ORCH_SLOT, 1))
+		if (!wait_ring(c, r, CHIP_ORCH_SLOT, 1))
 			return false;
 	return true;
 }
@@ -108,7 +139,7 @@ static bool wait_heap(struct chip *c, struct chip_ring *r, uint64_t bytes, uint6
 		return false;
 	}
 	while ((rc = chip_heap_alloc(&r->heap, bytes, offset)) == -ENOSPC)
-		if (!orch_wait(c, CHIP_ORCH_HEAP, bytes))
+		if (!wait_ring(c, r, CHIP_ORCH_HEAP, bytes))
 			return false;
 	if (rc)
 		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK,
@@ -140,6 +171,7 @@ struct chip_task *task_create(struct chip *c, struct chip_scope *scope,
 	t->base.chunk = chunk;
 	t->base.heap_end = r->heap.top;
 	t->base.heap_epoch = r->heap.epoch;
+	t->base.depth = (uint8_t)(scope - c->scopes);
 	chip_ring_publish(r, &t->base);
 	t->scope_next = scope->list;
 	scope->list = t;
