@@ -235,13 +235,27 @@ def test_a_missing_symbol_is_refused_and_the_worker_goes_on(chip, programs):
 def test_a_worker_that_is_dropped_open_is_closed_with_a_warning(programs):
     chip = Chip(programs)
     run = chip.submit(chip.handle("count"), arguments(chip.floats([0]), scalars=(10,)))
-    buffer = chip.create_buffer(64)
+    name = chip.create_buffer(64).shm.name
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ResourceWarning)
         del run, chip
         gc.collect()
     assert [w.category for w in caught] == [ResourceWarning]
-    assert buffer.closed
+    assert not os.path.exists("/dev/shm/" + name)
+
+
+def test_a_view_keeps_an_open_worker(programs):
+    chip = Chip(programs)
+    view = chip.create_buffer(64).shm.buf
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        del chip
+        gc.collect()
+        assert not caught
+        view[0] = 1
+        del view
+        gc.collect()
+    assert len(caught) == 1
 
 
 def test_a_worker_in_a_reference_cycle_is_collected(programs):
@@ -251,6 +265,7 @@ def test_a_worker_in_a_reference_cycle_is_collected(programs):
         worker.myself = worker
         worker.init()
         handle = worker.register(programs.build("fatal"))
+        worker.buffer = worker.create_buffer(64)
         worker.run_handle = worker.submit(handle, arguments(worker.malloc(4)))
         del worker
         gc.collect()
@@ -306,6 +321,7 @@ from simpler import Worker
 w = Worker(level=2, **{SIM!r})
 w.init()
 b = w.create_buffer(64)
+v = b.shm.buf
 """], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 

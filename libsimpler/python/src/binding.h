@@ -81,9 +81,11 @@ void host_bytes_put(struct host_bytes *h);
 
 /* ---- buffer.c ---- */
 
+/* Keeps its Worker, so that a Worker that nobody closed is not closed below a view of its memory. */
 struct buffer_object {
 	PyObject_HEAD
 	struct simpler_buffer *buffer;
+	PyObject *worker;	/* NULL: no Worker made it */
 };
 
 struct location_object {
@@ -93,8 +95,8 @@ struct location_object {
 
 extern PyTypeObject *buffer_type, *location_type;
 int buffer_add(PyObject *module);
-/* Both take over the reference, on failure too. */
-PyObject *buffer_new(struct simpler_buffer *b);
+/* Both take over the C reference, on failure too. */
+PyObject *buffer_new(struct simpler_buffer *b, PyObject *worker);
 PyObject *location_new(struct simpler_location *l);
 
 /* ---- tensor.c ---- */

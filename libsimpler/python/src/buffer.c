@@ -5,14 +5,45 @@
 PyTypeObject *buffer_type, *location_type;
 static PyTypeObject *shm_type, *identity_type;
 
-struct shm_object {
-	PyObject_HEAD
-	struct simpler_buffer *buffer;
-};
-
+/* Host memory has the layout of its Buffer. */
 static struct simpler_buffer *buffer_of(PyObject *self)
 {
 	return ((struct buffer_object *)self)->buffer;
+}
+
+static PyObject *object_new(PyTypeObject *type, struct simpler_buffer *b, PyObject *worker)
+{
+	allocfunc alloc = PyType_GetSlot(type, Py_tp_alloc);
+	struct buffer_object *self = (struct buffer_object *)alloc(type, 0);
+
+	if (!self) {
+		simpler_buffer_put(b);
+		return NULL;
+	}
+	self->buffer = b;
+	self->worker = Py_XNewRef(worker);
+	return (PyObject *)self;
+}
+
+static int buffer_traverse(PyObject *self, visitproc visit, void *arg)
+{
+	Py_VISIT(Py_TYPE(self));
+	Py_VISIT(((struct buffer_object *)self)->worker);
+	return 0;
+}
+
+static int buffer_clear(PyObject *self)
+{
+	Py_CLEAR(((struct buffer_object *)self)->worker);
+	return 0;
+}
+
+static void buffer_dealloc(PyObject *self)
+{
+	PyObject_GC_UnTrack(self);
+	simpler_buffer_put(buffer_of(self));
+	buffer_clear(self);
+	object_free(self);
 }
 
 /* ---- identity ---- */
@@ -53,15 +84,9 @@ static PyObject *identity_new(const struct simpler_identity *id)
 
 /* ---- shared memory ---- */
 
-static void shm_dealloc(PyObject *self)
-{
-	simpler_buffer_put(((struct shm_object *)self)->buffer);
-	object_free(self);
-}
-
 static int shm_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
-	struct simpler_buffer *b = ((struct shm_object *)self)->buffer;
+	struct simpler_buffer *b = buffer_of(self);
 	bool readonly = simpler_buffer_access(b) == SIMPLER_ACCESS_READ;
 	void *data;
 	int rc = simpler_buffer_pin(b, &data);
@@ -81,7 +106,7 @@ static int shm_getbuffer(PyObject *self, Py_buffer *view, int flags)
 static void shm_releasebuffer(PyObject *self, Py_buffer *view)
 {
 	(void)view;
-	simpler_buffer_unpin(((struct shm_object *)self)->buffer);
+	simpler_buffer_unpin(buffer_of(self));
 }
 
 static PyObject *shm_get_buf(PyObject *self, void *unused)
@@ -93,14 +118,13 @@ static PyObject *shm_get_buf(PyObject *self, void *unused)
 static PyObject *shm_get_name(PyObject *self, void *unused)
 {
 	(void)unused;
-	return PyUnicode_FromString(simpler_buffer_shm_name(((struct shm_object *)self)->buffer));
+	return PyUnicode_FromString(simpler_buffer_shm_name(buffer_of(self)));
 }
 
 static PyObject *shm_get_size(PyObject *self, void *unused)
 {
 	(void)unused;
-	return PyLong_FromUnsignedLongLong(
-		simpler_buffer_nbytes(((struct shm_object *)self)->buffer));
+	return PyLong_FromUnsignedLongLong(simpler_buffer_nbytes(buffer_of(self)));
 }
 
 static PyGetSetDef shm_getset[] = {
@@ -113,7 +137,9 @@ static PyGetSetDef shm_getset[] = {
 
 static PyType_Slot shm_slots[] = {
 	{ Py_tp_doc, "Host memory of a Buffer." },
-	{ Py_tp_dealloc, shm_dealloc },
+	{ Py_tp_dealloc, buffer_dealloc },
+	{ Py_tp_traverse, buffer_traverse },
+	{ Py_tp_clear, buffer_clear },
 	{ Py_tp_getset, shm_getset },
 	{ Py_bf_getbuffer, shm_getbuffer },
 	{ Py_bf_releasebuffer, shm_releasebuffer },
@@ -122,39 +148,16 @@ static PyType_Slot shm_slots[] = {
 
 static PyType_Spec shm_spec = {
 	.name = "simpler.buffer.HostMemory",
-	.basicsize = sizeof(struct shm_object),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+	.basicsize = sizeof(struct buffer_object),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 	.slots = shm_slots,
 };
 
-static PyObject *shm_new(struct simpler_buffer *b)
-{
-	allocfunc alloc = PyType_GetSlot(shm_type, Py_tp_alloc);
-	struct shm_object *shm = (struct shm_object *)alloc(shm_type, 0);
-
-	if (shm)
-		shm->buffer = simpler_buffer_get(b);
-	return (PyObject *)shm;
-}
-
 /* ---- buffers ---- */
 
-PyObject *buffer_new(struct simpler_buffer *b)
+PyObject *buffer_new(struct simpler_buffer *b, PyObject *worker)
 {
-	allocfunc alloc = PyType_GetSlot(buffer_type, Py_tp_alloc);
-	struct buffer_object *self = (struct buffer_object *)alloc(buffer_type, 0);
-
-	if (self)
-		self->buffer = b;
-	else
-		simpler_buffer_put(b);
-	return (PyObject *)self;
-}
-
-static void buffer_dealloc(PyObject *self)
-{
-	simpler_buffer_put(buffer_of(self));
-	object_free(self);
+	return object_new(buffer_type, b, worker);
 }
 
 static PyObject *buffer_close(PyObject *self, PyObject *unused)
@@ -202,7 +205,7 @@ static PyObject *buffer_from_descriptor(PyObject *unused, PyObject *bytes)
 				    "invalid BufferDescriptor: %llu bytes instead of %zu",
 				    (unsigned long long)h.bytes, sizeof(desc));
 	rc = simpler_buffer_from_descriptor(&desc, &b, &e);
-	return rc ? raise_error(rc, &e) : buffer_new(b);
+	return rc ? raise_error(rc, &e) : buffer_new(b, NULL);
 }
 
 static PyObject *wrap_storage(uint64_t address, uint64_t nbytes, PyObject *location, int access)
@@ -213,7 +216,7 @@ static PyObject *wrap_storage(uint64_t address, uint64_t nbytes, PyObject *locat
 				     ((struct location_object *)location)->location,
 				     (enum simpler_access)access, &b, &e);
 
-	return rc ? raise_error(rc, &e) : buffer_new(b);
+	return rc ? raise_error(rc, &e) : buffer_new(b, NULL);
 }
 
 static PyObject *buffer_wrap(PyObject *unused, PyObject *args, PyObject *kwargs)
@@ -298,7 +301,8 @@ static PyObject *buffer_get_shm(PyObject *self, void *unused)
 	(void)unused;
 	if (simpler_buffer_space(buffer_of(self)) != SIMPLER_SPACE_HOST)
 		Py_RETURN_NONE;
-	return shm_new(buffer_of(self));
+	return object_new(shm_type, simpler_buffer_get(buffer_of(self)),
+			  ((struct buffer_object *)self)->worker);
 }
 
 static PyObject *buffer_get_closed(PyObject *self, void *unused)
@@ -343,6 +347,8 @@ static PyType_Slot buffer_slots[] = {
 	{ Py_tp_doc, "Storage that tensors name: device memory, shared host memory, or storage of "
 		     "the caller." },
 	{ Py_tp_dealloc, buffer_dealloc },
+	{ Py_tp_traverse, buffer_traverse },
+	{ Py_tp_clear, buffer_clear },
 	{ Py_tp_repr, buffer_repr },
 	{ Py_tp_methods, buffer_methods },
 	{ Py_tp_getset, buffer_getset },
@@ -352,7 +358,7 @@ static PyType_Slot buffer_slots[] = {
 static PyType_Spec buffer_spec = {
 	.name = "simpler.buffer.Buffer",
 	.basicsize = sizeof(struct buffer_object),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 	.slots = buffer_slots,
 };
 

@@ -32,7 +32,7 @@ static PyObject *allocate(PyObject *self, PyObject *object, const char *what, al
 	Py_BEGIN_ALLOW_THREADS
 	rc = f(w->worker, size, &b);
 	Py_END_ALLOW_THREADS
-	return rc ? worker_raise(w, rc) : buffer_new(b);
+	return rc ? worker_raise(w, rc) : buffer_new(b, self);
 }
 
 static PyObject *worker_malloc(PyObject *self, PyObject *size)
