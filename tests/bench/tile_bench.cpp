@@ -22,8 +22,9 @@ using namespace pto;
 namespace {
 
 /* cblas_sgemm, without the header, so that the program builds where OpenBLAS is missing. */
-using sgemm_fn = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
-			  const float *b, int ldb, float beta, float *c, int ldc);
+using sgemm_fn = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+			  const float *a, int lda, const float *b, int ldb, float beta, float *c,
+			  int ldc);
 constexpr int ROW_MAJOR = 101, NO_TRANS = 111;
 constexpr int SAMPLES = 201;
 
@@ -60,10 +61,12 @@ void report(const char *name, const char *unit, double work, const times &t, dou
 {
 	const double value = work / t.p50;
 
-	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.3f, \"n\": %d, \"p50\": %.9f, \"p99\": %.9f, ", name, unit, value,
-	       t.n, t.p50, t.p99);
+	printf("{\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.3f, \"n\": %d, \"p50\": %.9f, "
+	       "\"p99\": %.9f, ",
+	       name, unit, value, t.n, t.p50, t.p99);
 	if (peer_seconds > 0)
-		printf("\"peer\": %.3f, \"ratio\": %.3f}\n", work / peer_seconds, value / (work / peer_seconds));
+		printf("\"peer\": %.3f, \"ratio\": %.3f}\n", work / peer_seconds,
+		       value / (work / peer_seconds));
 	else
 		printf("\"peer\": null, \"ratio\": null}\n");
 }
@@ -108,14 +111,19 @@ void elements()
 
 	TASSIGN(h, N * N * 8);
 	snprintf(name, sizeof(name), "tile.cvt_f32_f16.%d", N);
-	report(name, "GB/s", 1.5 * bytes / 1e9, measure([&] { TCVT(h, a, RoundMode::CAST_RINT); }), 0);
+	report(name, "GB/s", 1.5 * bytes / 1e9, measure([&] { TCVT(h, a, RoundMode::CAST_RINT); }),
+	       0);
 	GlobalTensor<float, pto::Shape<1, 1, 1, N, N>, pto::Stride<1, 1, 1, N, 1>> g(b.data());
 
 	snprintf(name, sizeof(name), "tile.load_f32.%d", N);
 	report(name, "GB/s", 2 * bytes / 1e9, measure([&] { TLOAD(d, g); }),
-	       measure([&] { memcpy(d.data(), b.data(), N * N * 4); asm volatile("" ::: "memory"); }).p50);
+	       measure([&] {
+		       memcpy(d.data(), b.data(), N * N * 4);
+		       asm volatile("" ::: "memory");
+	       }).p50);
 	Tile<TileType::Mat, half, N, N, BLayout::ColMajor, N, N, SLayout::RowMajor> z;
-	GlobalTensor<half, pto::Shape<1, 1, 1, N, N>, pto::Stride<1, 1, 1, N, 1>> gh(reinterpret_cast<half *>(b.data()));
+	GlobalTensor<half, pto::Shape<1, 1, 1, N, N>, pto::Stride<1, 1, 1, N, 1>> gh(
+		reinterpret_cast<half *>(b.data()));
 
 	TASSIGN(z, 0);
 	snprintf(name, sizeof(name), "tile.load_nz_f16.%d", N);
@@ -148,7 +156,8 @@ void product(sgemm_fn sgemm)
 		std::vector<float> out(N * N);
 
 		peer = measure([&] {
-			       sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, N, N, N, 1.0f, fa.data(), N, fb.data(), N, 0.0f, out.data(), N);
+			       sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, N, N, N, 1.0f, fa.data(), N,
+				     fb.data(), N, 0.0f, out.data(), N);
 		       }).p50;
 	}
 	snprintf(name, sizeof(name), "tile.matmul_f16.%d", N);
@@ -161,7 +170,8 @@ sgemm_fn find_sgemm()
 	void *so = dlopen("libopenblas.so.0", RTLD_NOW);
 
 	if (!so) {
-		fprintf(stderr, "tile_bench: no OpenBLAS (libopenblas0): matmul rows have no peer\n");
+		fprintf(stderr,
+			"tile_bench: no OpenBLAS (libopenblas0): matmul rows have no peer\n");
 		return nullptr;
 	}
 	return reinterpret_cast<sgemm_fn>(dlsym(so, "cblas_sgemm"));

@@ -10,12 +10,48 @@ using copied = type_list<int8_t, int16_t, int32_t, half, bfloat16_t, float>;
 using combined = type_list<float, half, bfloat16_t, int16_t, uint32_t, int8_t>;
 using divided = type_list<float, half>;
 
-struct b_add { template <typename X> X operator()(X a, X b) const { return wrap_add(a, b); } };
-struct b_sub { template <typename X> X operator()(X a, X b) const { return wrap_sub(a, b); } };
-struct b_mul { template <typename X> X operator()(X a, X b) const { return wrap_mul(a, b); } };
-struct b_div { template <typename X> X operator()(X a, X b) const { return a / b; } };
-struct b_max { template <typename X> X operator()(X a, X b) const { return a < b ? b : a; } };
-struct b_min { template <typename X> X operator()(X a, X b) const { return b < a ? b : a; } };
+struct b_add {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return wrap_add(a, b);
+	}
+};
+struct b_sub {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return wrap_sub(a, b);
+	}
+};
+struct b_mul {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return wrap_mul(a, b);
+	}
+};
+struct b_div {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return a / b;
+	}
+};
+struct b_max {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return a < b ? b : a;
+	}
+};
+struct b_min {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return b < a ? b : a;
+	}
+};
 
 template <typename T>
 constexpr int block = 32 / int(sizeof(T));
@@ -38,9 +74,11 @@ bool row_on(context &t, const char *op, const Call &call, const Ref &ref, V v, d
 		first ? call(d, v, a) : call(d, a, v);
 		for (int r = 0; r < 13; r++)
 			for (int c = 0; c < 43; c++) {
-				const auto x = wide(now(a, r, c)), y = wide(now(v, r, c % v.GetValidCol()));
+				const auto x = wide(now(a, r, c)),
+					   y = wide(now(v, r, c % v.GetValidCol()));
 
-				if (!matches(t, op, r, c, now(d, r, c), expected<T>(first ? ref(y, x) : ref(x, y)), tol))
+				if (!matches(t, op, r, c, now(d, r, c),
+					     expected<T>(first ? ref(y, x) : ref(x, y)), tol))
 					return false;
 			}
 		if (!untouched(t, op, d, before, 13, 43))
@@ -72,7 +110,8 @@ bool cols(context &t, const char *op, const Call &call, const Ref &ref, double t
 	call(d, a, v);
 	for (int r = 0; r < 13; r++)
 		for (int c = 0; c < 43; c++)
-			if (!matches(t, op, r, c, now(d, r, c), expected<T>(ref(wide(now(a, r, c)), wide(now(v, 0, c)))), tol))
+			if (!matches(t, op, r, c, now(d, r, c),
+				     expected<T>(ref(wide(now(a, r, c)), wide(now(v, 0, c)))), tol))
 				return false;
 	return untouched(t, op, d, before, 13, 43);
 }
@@ -104,12 +143,14 @@ bool expand_on(context &t)
 	TROWEXPAND(d, col);
 	for (int r = 0; r < 13; r++)
 		for (int c = 0; c < 43; c++)
-			if (!t.expect(raw(now(d, r, c)) == raw(now(col, r, 0)), "TROWEXPAND %s (%d, %d)", type_name<T>(), r, c))
+			if (!t.expect(raw(now(d, r, c)) == raw(now(col, r, 0)),
+				      "TROWEXPAND %s (%d, %d)", type_name<T>(), r, c))
 				return false;
 	TCOLEXPAND(d, row);
 	for (int r = 0; r < 13; r++)
 		for (int c = 0; c < 43; c++)
-			if (!t.expect(raw(now(d, r, c)) == raw(now(row, 0, c)), "TCOLEXPAND %s (%d, %d)", type_name<T>(), r, c))
+			if (!t.expect(raw(now(d, r, c)) == raw(now(row, 0, c)),
+				      "TCOLEXPAND %s (%d, %d)", type_name<T>(), r, c))
 				return false;
 	return untouched(t, "expand", d, before, 13, 43);
 }
@@ -128,23 +169,59 @@ auto exp_dif()
 } // namespace
 
 CHECK(trowexpand_and_tcolexpand_repeat_a_vector) { expand_all(t, copied()); }
-CHECK(trowexpandadd_takes_either_operand_as_vector) { rows_all(t, "TROWEXPANDADD", CALL(TROWEXPANDADD), b_add(), combined()); }
-CHECK(trowexpandsub_keeps_the_order) { rows_all(t, "TROWEXPANDSUB", CALL(TROWEXPANDSUB), b_sub(), combined()); }
-CHECK(trowexpandmul_takes_either_operand_as_vector) { rows_all(t, "TROWEXPANDMUL", CALL(TROWEXPANDMUL), b_mul(), combined()); }
-CHECK(trowexpanddiv_keeps_the_order) { rows_all(t, "TROWEXPANDDIV", CALL(TROWEXPANDDIV), b_div(), divided()); }
-CHECK(trowexpandmax_takes_the_larger) { rows_all(t, "TROWEXPANDMAX", CALL(TROWEXPANDMAX), b_max(), combined()); }
-CHECK(trowexpandmin_takes_the_smaller) { rows_all(t, "TROWEXPANDMIN", CALL(TROWEXPANDMIN), b_min(), combined()); }
+CHECK(trowexpandadd_takes_either_operand_as_vector)
+{
+	rows_all(t, "TROWEXPANDADD", CALL(TROWEXPANDADD), b_add(), combined());
+}
+CHECK(trowexpandsub_keeps_the_order)
+{
+	rows_all(t, "TROWEXPANDSUB", CALL(TROWEXPANDSUB), b_sub(), combined());
+}
+CHECK(trowexpandmul_takes_either_operand_as_vector)
+{
+	rows_all(t, "TROWEXPANDMUL", CALL(TROWEXPANDMUL), b_mul(), combined());
+}
+CHECK(trowexpanddiv_keeps_the_order)
+{
+	rows_all(t, "TROWEXPANDDIV", CALL(TROWEXPANDDIV), b_div(), divided());
+}
+CHECK(trowexpandmax_takes_the_larger)
+{
+	rows_all(t, "TROWEXPANDMAX", CALL(TROWEXPANDMAX), b_max(), combined());
+}
+CHECK(trowexpandmin_takes_the_smaller)
+{
+	rows_all(t, "TROWEXPANDMIN", CALL(TROWEXPANDMIN), b_min(), combined());
+}
 CHECK(trowexpandexpdif_rounds_the_difference)
 {
 	(void)(rows<float>(t, "TROWEXPANDEXPDIF", CALL(TROWEXPANDEXPDIF), exp_dif<float>(), 2) &&
 	       rows<half>(t, "TROWEXPANDEXPDIF", CALL(TROWEXPANDEXPDIF), exp_dif<half>(), 1));
 }
-CHECK(tcolexpandadd_combines_with_row_0) { cols_all(t, "TCOLEXPANDADD", CALL(TCOLEXPANDADD), b_add(), combined()); }
-CHECK(tcolexpandsub_combines_with_row_0) { cols_all(t, "TCOLEXPANDSUB", CALL(TCOLEXPANDSUB), b_sub(), combined()); }
-CHECK(tcolexpandmul_combines_with_row_0) { cols_all(t, "TCOLEXPANDMUL", CALL(TCOLEXPANDMUL), b_mul(), combined()); }
-CHECK(tcolexpanddiv_combines_with_row_0) { cols_all(t, "TCOLEXPANDDIV", CALL(TCOLEXPANDDIV), b_div(), divided()); }
-CHECK(tcolexpandmax_combines_with_row_0) { cols_all(t, "TCOLEXPANDMAX", CALL(TCOLEXPANDMAX), b_max(), combined()); }
-CHECK(tcolexpandmin_combines_with_row_0) { cols_all(t, "TCOLEXPANDMIN", CALL(TCOLEXPANDMIN), b_min(), combined()); }
+CHECK(tcolexpandadd_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDADD", CALL(TCOLEXPANDADD), b_add(), combined());
+}
+CHECK(tcolexpandsub_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDSUB", CALL(TCOLEXPANDSUB), b_sub(), combined());
+}
+CHECK(tcolexpandmul_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDMUL", CALL(TCOLEXPANDMUL), b_mul(), combined());
+}
+CHECK(tcolexpanddiv_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDDIV", CALL(TCOLEXPANDDIV), b_div(), divided());
+}
+CHECK(tcolexpandmax_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDMAX", CALL(TCOLEXPANDMAX), b_max(), combined());
+}
+CHECK(tcolexpandmin_combines_with_row_0)
+{
+	cols_all(t, "TCOLEXPANDMIN", CALL(TCOLEXPANDMIN), b_min(), combined());
+}
 CHECK(tcolexpandexpdif_rounds_the_difference)
 {
 	(void)(cols<float>(t, "TCOLEXPANDEXPDIF", CALL(TCOLEXPANDEXPDIF), exp_dif<float>(), 2) &&
@@ -164,11 +241,13 @@ CHECK(broadcasts_follow_other_layouts)
 	TROWEXPANDSUB(d, a, v);
 	for (int r = 0; r < 29; r++)
 		for (int c = 0; c < 7; c++)
-			matches(t, "TROWEXPANDSUB", r, c, now(d, r, c), double(now(a, r, c) - now(v, r, 0)));
+			matches(t, "TROWEXPANDSUB", r, c, now(d, r, c),
+				double(now(a, r, c) - now(v, r, 0)));
 	TCOLEXPANDSUB(d, a, row);
 	for (int r = 0; r < 29; r++)
 		for (int c = 0; c < 7; c++)
-			matches(t, "TCOLEXPANDSUB", r, c, now(d, r, c), double(now(a, r, c) - now(row, 0, c)));
+			matches(t, "TCOLEXPANDSUB", r, c, now(d, r, c),
+				double(now(a, r, c) - now(row, 0, c)));
 	untouched(t, "column-major", d, before, 29, 7);
 }
 

@@ -69,8 +69,8 @@ inline std::vector<entry> &all()
 struct registrar {
 	registrar(const char *name, fn run) { all().push_back({name, run}); }
 };
-#define CHECK(name)                                                  \
-	static void name(check::context &t);                         \
+#define CHECK(name)                                                   \
+	static void name(check::context &t);                          \
 	static const check::registrar name##_registered(#name, name); \
 	static void name(check::context &t)
 
@@ -85,7 +85,8 @@ inline double round_bits(double v, int mant, int emin, double max_finite)
 
 	std::frexp(v, &e);
 	e = e - 1 < emin ? emin : e - 1;
-	const double ulp = std::ldexp(1.0, e - mant), q = v / ulp, low = std::floor(q), frac = q - low;
+	const double ulp = std::ldexp(1.0, e - mant), q = v / ulp, low = std::floor(q),
+		     frac = q - low;
 	const bool up = frac > 0.5 || (frac == 0.5 && std::fmod(low, 2.0) != 0.0);
 	const double r = (up ? low + 1 : low) * ulp;
 
@@ -158,13 +159,18 @@ template <typename T>
 size_t spec_offset(int r, int c)
 {
 	if (T::SFractal == SLayout::NoneBox)
-		return T::BFractal == BLayout::RowMajor ? size_t(r) * T::Cols + c : size_t(c) * T::Rows + r;
+		return T::BFractal == BLayout::RowMajor ? size_t(r) * T::Cols + c
+							: size_t(c) * T::Rows + r;
 	const int size = int(sizeof(typename T::DType));
-	const bool row_inner = T::SFractal == SLayout::RowMajor, row_outer = T::BFractal == BLayout::RowMajor;
-	const int long_side = 16, short_side = T::SFractalSize == 1024 ? 16 : T::SFractalSize == 32 ? 2 : 32 / size;
+	const bool row_inner = T::SFractal == SLayout::RowMajor,
+		   row_outer = T::BFractal == BLayout::RowMajor;
+	const int long_side = 16, short_side = T::SFractalSize == 1024 ? 16
+					       : T::SFractalSize == 32 ? 2
+								       : 32 / size;
 	const int ih = row_inner ? long_side : short_side, iw = row_inner ? short_side : long_side;
 	const int sr = r / ih, sc = c / iw, ir = r % ih, ic = c % iw;
-	const int box = row_outer ? sr * T::Cols * ih + sc * ih * iw : sc * T::Rows * iw + sr * ih * iw;
+	const int box =
+		row_outer ? sr * T::Cols * ih + sc * ih * iw : sc * T::Rows * iw + sr * ih * iw;
 
 	return size_t(box + (row_inner ? ir * iw + ic : ic * ih + ir));
 }
@@ -187,7 +193,8 @@ template <typename T>
 T random_value(context &t, bool wild)
 {
 	if constexpr (is_float_like_v<T>) {
-		static const float special[] = {0.0f, -0.0f, 1.0f, INFINITY, -INFINITY, NAN, 1e-40f, -3e38f, 65504.0f};
+		static const float special[] = {0.0f, -0.0f,  1.0f,   INFINITY, -INFINITY,
+						NAN,  1e-40f, -3e38f, 65504.0f};
 
 		if (wild && t.below(8) == 0)
 			return T(special[t.below(9)]);
@@ -195,7 +202,8 @@ T random_value(context &t, bool wild)
 	} else {
 		const uint64_t v = t.next() >> 20;
 
-		return wild && t.below(4) ? T(v) : T(int64_t(v % 41) - (std::is_signed_v<T> ? 20 : 0));
+		return wild && t.below(4) ? T(v)
+					  : T(int64_t(v % 41) - (std::is_signed_v<T> ? 20 : 0));
 	}
 }
 
@@ -235,8 +243,8 @@ bool same_bits(T a, T b)
 
 /* Nothing outside rows x cols may differ from @before. */
 template <typename T>
-bool untouched(context &t, const char *what, const T &tile, const std::vector<typename T::DType> &before, int rows,
-	       int cols)
+bool untouched(context &t, const char *what, const T &tile,
+	       const std::vector<typename T::DType> &before, int rows, int cols)
 {
 	std::vector<bool> inside(T::Extent);
 
@@ -244,8 +252,10 @@ bool untouched(context &t, const char *what, const T &tile, const std::vector<ty
 		for (int c = 0; c < cols; c++)
 			inside[spec_offset<T>(r, c)] = true;
 	for (size_t i = 0; i < T::Extent; i++)
-		if (!inside[i] && !t.expect(raw(tile.data()[i]) == raw(before[i]),
-					    "%s: element %zu outside the %d x %d valid region changed", what, i, rows, cols))
+		if (!inside[i] &&
+		    !t.expect(raw(tile.data()[i]) == raw(before[i]),
+			      "%s: element %zu outside the %d x %d valid region changed", what, i,
+			      rows, cols))
 			return false;
 	return true;
 }
@@ -256,7 +266,9 @@ bool close(context &t, const char *what, int r, int c, E got, double want, doubl
 {
 	const double g = double(float(got));
 
-	return t.expect(tol == 0 ? (std::isnan(g) ? std::isnan(want) : g == want && std::signbit(g) == std::signbit(want))
+	return t.expect(tol == 0 ? (std::isnan(g)
+					    ? std::isnan(want)
+					    : g == want && std::signbit(g) == std::signbit(want))
 				 : ulps<E>(g, want) <= tol,
 			"%s: element (%d, %d) is %.9g, expected %.9g", what, r, c, g, want);
 }
@@ -267,8 +279,8 @@ bool matches(context &t, const char *what, int r, int c, E got, W want, double t
 	if constexpr (is_float_like_v<E>)
 		return close(t, what, r, c, got, double(want), tol);
 	else
-		return t.expect(got == E(want), "%s: element (%d, %d) is %lld, expected %lld", what, r, c,
-				static_cast<long long>(got), static_cast<long long>(E(want)));
+		return t.expect(got == E(want), "%s: element (%d, %d) is %lld, expected %lld", what,
+				r, c, static_cast<long long>(got), static_cast<long long>(E(want)));
 }
 
 /* Value for references: double for floats, 64-bit integers else. */

@@ -10,16 +10,23 @@ template <typename X>
 bool relation(CmpMode m, X a, X b)
 {
 	switch (m) {
-	case CmpMode::EQ: return a == b;
-	case CmpMode::NE: return a != b;
-	case CmpMode::LT: return a < b;
-	case CmpMode::LE: return a <= b;
-	case CmpMode::GT: return a > b;
-	default: return a >= b;
+	case CmpMode::EQ:
+		return a == b;
+	case CmpMode::NE:
+		return a != b;
+	case CmpMode::LT:
+		return a < b;
+	case CmpMode::LE:
+		return a <= b;
+	case CmpMode::GT:
+		return a > b;
+	default:
+		return a >= b;
 	}
 }
 
-constexpr CmpMode modes[] = {CmpMode::EQ, CmpMode::NE, CmpMode::LT, CmpMode::LE, CmpMode::GT, CmpMode::GE};
+constexpr CmpMode modes[] = {CmpMode::EQ, CmpMode::NE, CmpMode::LT,
+			     CmpMode::LE, CmpMode::GT, CmpMode::GE};
 
 /* Expected mask: bit c of row r, everything else 0. */
 template <typename M, typename F>
@@ -30,7 +37,8 @@ bool check_mask(context &t, const char *what, const M &mask, int rows, int cols,
 	for (int r = 0; r < M::Rows; r++)
 		for (int c = 0; c < M::Cols * width; c++) {
 			const uint64_t word = uint64_t(mask.data()[r * M::Cols + c / width]);
-			const bool got = word >> (c % width) & 1, want = r < rows && c < cols && bit(r, c);
+			const bool got = word >> (c % width) & 1,
+				   want = r < rows && c < cols && bit(r, c);
 
 			if (!t.expect(got == want, "%s: bit (%d, %d) is %d", what, r, c, got))
 				return false;
@@ -54,16 +62,18 @@ bool compare_on(context &t, A a, A b)
 		fill(t, mask);
 		snprintf(what, sizeof(what), "TCMP %s mode %d", type_name<T>(), int(m));
 		TCMP(mask, a, b, m);
-		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(),
-				[&](int r, int c) { return relation(m, wide(now(a, r, c)), wide(now(b, r, c))); }))
+		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(), [&](int r, int c) {
+			    return relation(m, wide(now(a, r, c)), wide(now(b, r, c)));
+		    }))
 			return false;
 		const T s = now(a, 0, 0);
 
 		fill(t, mask);
 		snprintf(what, sizeof(what), "TCMPS %s mode %d", type_name<T>(), int(m));
 		TCMPS(mask, a, s, m);
-		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(),
-				[&](int r, int c) { return relation(m, wide(now(a, r, c)), wide(s)); }))
+		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(), [&](int r, int c) {
+			    return relation(m, wide(now(a, r, c)), wide(s));
+		    }))
 			return false;
 	}
 	return true;
@@ -76,7 +86,8 @@ void compare_all(context &t, type_list<T...>)
 	using U32 = Full<uint32_t, 8, 8>;
 
 	(void)((compare_on<U8>(t, Part<T, 8, 64>(7, 53), Part<T, 8, 64>(7, 53)) &&
-		compare_on<U32>(t, Part<T, 8, 64>(8, 64), Part<T, 8, 64>(8, 64))) && ...);
+		compare_on<U32>(t, Part<T, 8, 64>(8, 64), Part<T, 8, 64>(8, 64))) &&
+	       ...);
 }
 
 template <typename D, typename M>
@@ -97,7 +108,8 @@ bool select_on(context &t, D d, M mask)
 	TSEL(d, mask, a, b, mask);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			if (!t.expect(raw(now(d, r, c)) == raw(bit(r, c) ? now(a, r, c) : now(b, r, c)),
+			if (!t.expect(raw(now(d, r, c)) ==
+					      raw(bit(r, c) ? now(a, r, c) : now(b, r, c)),
 				      "TSEL %s: element (%d, %d)", type_name<T>(), r, c))
 				return false;
 	if (!untouched(t, "TSEL", d, before, d.GetValidRow(), d.GetValidCol()))
@@ -107,8 +119,8 @@ bool select_on(context &t, D d, M mask)
 	TSELS(d, mask, a, mask, s);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			if (!t.expect(raw(now(d, r, c)) == raw(bit(r, c) ? now(a, r, c) : s), "TSELS %s: element (%d, %d)",
-				      type_name<T>(), r, c))
+			if (!t.expect(raw(now(d, r, c)) == raw(bit(r, c) ? now(a, r, c) : s),
+				      "TSELS %s: element (%d, %d)", type_name<T>(), r, c))
 				return false;
 	return untouched(t, "TSELS", d, before, d.GetValidRow(), d.GetValidCol());
 }
@@ -118,17 +130,23 @@ void select_all(context &t, type_list<T...>)
 {
 	(void)((select_on(t, Part<T, 8, 64>(5, 43), Full<uint8_t, 8, 32>()) &&
 		select_on(t, Part<T, 8, 64>(8, 64), Full<uint16_t, 8, 16>()) &&
-		select_on(t, Part<T, 8, 64>(3, 64), Full<uint32_t, 8, 8>())) && ...);
+		select_on(t, Part<T, 8, 64>(3, 64), Full<uint32_t, 8, 8>())) &&
+	       ...);
 }
 
 } // namespace
 
 CHECK(tcmp_packs_bits_lsb_first_for_floats) { compare_all(t, floats()); }
-CHECK(tcmp_packs_bits_lsb_first_for_integers) { compare_all(t, type_list<int8_t, uint16_t, int32_t, uint32_t, int64_t>()); }
+CHECK(tcmp_packs_bits_lsb_first_for_integers)
+{
+	compare_all(t, type_list<int8_t, uint16_t, int32_t, uint32_t, int64_t>());
+}
 CHECK(tcmp_reads_other_layouts)
 {
-	(void)(compare_on<Full<uint8_t, 32, 32>>(t, Dn<float, 32, 8>(29, 7), Dn<float, 32, 8>(29, 7)) &&
-	       compare_on<Full<uint8_t, 32, 32>>(t, Nz<half, 32, 96>(31, 81), Nz<half, 32, 96>(31, 81)));
+	(void)(compare_on<Full<uint8_t, 32, 32>>(t, Dn<float, 32, 8>(29, 7),
+						 Dn<float, 32, 8>(29, 7)) &&
+	       compare_on<Full<uint8_t, 32, 32>>(t, Nz<half, 32, 96>(31, 81),
+						 Nz<half, 32, 96>(31, 81)));
 }
 CHECK(tsel_takes_the_mask_row_by_row) { select_all(t, some_numbers()); }
 CHECK(tsel_reads_other_layouts) { select_on(t, Dn<float, 32, 8>(29, 7), Full<uint8_t, 32, 32>()); }

@@ -6,8 +6,9 @@ using namespace check;
 
 namespace {
 
-constexpr RoundMode modes[] = {RoundMode::CAST_NONE, RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
-			       RoundMode::CAST_CEIL, RoundMode::CAST_TRUNC, RoundMode::CAST_ODD};
+constexpr RoundMode modes[] = {RoundMode::CAST_NONE,  RoundMode::CAST_RINT, RoundMode::CAST_ROUND,
+			       RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL, RoundMode::CAST_TRUNC,
+			       RoundMode::CAST_ODD};
 
 double rounded(double v, RoundMode m)
 {
@@ -17,25 +18,36 @@ double rounded(double v, RoundMode m)
 	const bool low_odd = std::fmod(low, 2.0) != 0.0;
 
 	switch (m) {
-	case RoundMode::CAST_FLOOR: return low;
-	case RoundMode::CAST_CEIL: return frac > 0 ? low + 1 : low;
-	case RoundMode::CAST_TRUNC: return v < 0 && frac > 0 ? low + 1 : low;
-	case RoundMode::CAST_ROUND: return frac == 0.5 ? (v < 0 ? low : low + 1) : frac > 0.5 ? low + 1 : low;
-	case RoundMode::CAST_RINT: return frac == 0.5 ? (low_odd ? low + 1 : low) : frac > 0.5 ? low + 1 : low;
-	default: return frac == 0.5 ? (low_odd ? low : low + 1) : frac > 0.5 ? low + 1 : low;
+	case RoundMode::CAST_FLOOR:
+		return low;
+	case RoundMode::CAST_CEIL:
+		return frac > 0 ? low + 1 : low;
+	case RoundMode::CAST_TRUNC:
+		return v < 0 && frac > 0 ? low + 1 : low;
+	case RoundMode::CAST_ROUND:
+		return frac == 0.5 ? (v < 0 ? low : low + 1) : frac > 0.5 ? low + 1 : low;
+	case RoundMode::CAST_RINT:
+		return frac == 0.5 ? (low_odd ? low + 1 : low) : frac > 0.5 ? low + 1 : low;
+	default:
+		return frac == 0.5 ? (low_odd ? low : low + 1) : frac > 0.5 ? low + 1 : low;
 	}
 }
 
 template <typename T>
 double least()
 {
-	return is_half_v<T> ? -65504.0 : is_bfloat16_v<T> ? -3.3895313892515355e38 : std::is_same_v<T, float> ? -double(3.4028234663852886e38f)
-		: std::is_unsigned_v<T> ? 0.0 : -std::ldexp(1.0, 8 * int(sizeof(T)) - 1);
+	return is_half_v<T>		  ? -65504.0
+	       : is_bfloat16_v<T>	  ? -3.3895313892515355e38
+	       : std::is_same_v<T, float> ? -double(3.4028234663852886e38f)
+	       : std::is_unsigned_v<T>	  ? 0.0
+					  : -std::ldexp(1.0, 8 * int(sizeof(T)) - 1);
 }
 template <typename T>
 double most()
 {
-	return is_float_like_v<T> ? -least<T>() : std::ldexp(1.0, 8 * int(sizeof(T)) - (std::is_signed_v<T> ? 1 : 0)) - 1;
+	return is_float_like_v<T>
+		       ? -least<T>()
+		       : std::ldexp(1.0, 8 * int(sizeof(T)) - (std::is_signed_v<T> ? 1 : 0)) - 1;
 }
 
 /* The integer the value has after C truncation to 64 bits, modulo the destination's width. */
@@ -55,32 +67,39 @@ bool one(context &t, const char *what, S s, D got, RoundMode m, bool saturate)
 {
 	if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
 		__int128 v = s;
-		const __int128 lo = std::numeric_limits<D>::min(), hi = std::numeric_limits<D>::max();
+		const __int128 lo = std::numeric_limits<D>::min(),
+			       hi = std::numeric_limits<D>::max();
 
 		if (saturate)
 			v = v < lo ? lo : v > hi ? hi : v;
-		return t.expect(got == D(v), "%s: %lld gives %lld, expected %lld", what, static_cast<long long>(s),
-				static_cast<long long>(got), static_cast<long long>(D(v)));
+		return t.expect(got == D(v), "%s: %lld gives %lld, expected %lld", what,
+				static_cast<long long>(s), static_cast<long long>(got),
+				static_cast<long long>(D(v)));
 	} else {
 		double v = double(wide(s));
 
 		if (saturate) {
-			const double lo = std::fmax(least<D>(), least<S>()), hi = std::fmin(most<D>(), most<S>());
+			const double lo = std::fmax(least<D>(), least<S>()),
+				     hi = std::fmin(most<D>(), most<S>());
 
 			v = std::isnan(v) ? hi : v < lo ? lo : v > hi ? hi : v;
 		}
 		if constexpr (std::is_integral_v<D>) {
-			const D want = saturate && rounded(v, m) >= most<D>() ? std::numeric_limits<D>::max()
-									      : integer_of<D>(rounded(v, m));
+			const D want = saturate && rounded(v, m) >= most<D>()
+					       ? std::numeric_limits<D>::max()
+					       : integer_of<D>(rounded(v, m));
 
-			return t.expect(got == want, "%s mode %d sat %d: %.9g gives %lld, expected %lld", what, int(m), saturate,
-					double(wide(s)), static_cast<long long>(got), static_cast<long long>(want));
+			return t.expect(got == want,
+					"%s mode %d sat %d: %.9g gives %lld, expected %lld", what,
+					int(m), saturate, double(wide(s)),
+					static_cast<long long>(got), static_cast<long long>(want));
 		} else {
-			const double want = to_type<D>(std::is_same_v<D, S> ? rounded(v, m) : v), g = double(float(got));
+			const double want = to_type<D>(std::is_same_v<D, S> ? rounded(v, m) : v),
+				     g = double(float(got));
 
 			return t.expect(std::isnan(want) ? std::isnan(g) : g == want,
-					"%s mode %d sat %d: %.9g gives %.9g, expected %.9g", what, int(m), saturate, double(wide(s)), g,
-					want);
+					"%s mode %d sat %d: %.9g gives %.9g, expected %.9g", what,
+					int(m), saturate, double(wide(s)), g, want);
 		}
 	}
 }
@@ -89,18 +108,26 @@ template <typename S>
 S value(context &t)
 {
 	if constexpr (is_float_like_v<S>) {
-		static const double edge[] = {0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, 8388607.5, 255.5, 127.5, -128.5, 65504.0, 65520.0,
-					      32767.5, 2147483648.0, -2147483648.0, 4294967295.0, 1e10, -1e10, 1e30, INFINITY, -INFINITY,
-					      NAN, 1e-6, -1e-6, 1e19, 300.0, -1.0};
+		static const double edge[] = {
+			0.5,	   -0.5,	 1.5,		2.5,	      -2.5,    0.49999997,
+			8388607.5, 255.5,	 127.5,		-128.5,	      65504.0, 65520.0,
+			32767.5,   2147483648.0, -2147483648.0, 4294967295.0, 1e10,    -1e10,
+			1e30,	   INFINITY,	 -INFINITY,	NAN,	      1e-6,    -1e-6,
+			1e19,	   300.0,	 -1.0};
 
 		switch (t.below(4)) {
-		case 0: return S(float(edge[t.below(27)]));
-		case 1: return S(float(t.below(2001) - 1000) / 2.0f);
-		case 2: return from_raw<S>(t.next() >> 13);
-		default: return S(float(t.below(200001) - 100000) / 256.0f);
+		case 0:
+			return S(float(edge[t.below(27)]));
+		case 1:
+			return S(float(t.below(2001) - 1000) / 2.0f);
+		case 2:
+			return from_raw<S>(t.next() >> 13);
+		default:
+			return S(float(t.below(200001) - 100000) / 256.0f);
 		}
 	} else {
-		return t.below(2) ? S(t.next() >> 7) : S(t.below(400) - (std::is_signed_v<S> ? 200 : 0));
+		return t.below(2) ? S(t.next() >> 7)
+				  : S(t.below(400) - (std::is_signed_v<S> ? 200 : 0));
 	}
 }
 
@@ -143,7 +170,10 @@ void from(context &t)
 
 } // namespace
 
-CHECK(tcvt_from_f32) { from<float, half, bfloat16_t, float, int16_t, int32_t, int64_t, int8_t, uint8_t>(t); }
+CHECK(tcvt_from_f32)
+{
+	from<float, half, bfloat16_t, float, int16_t, int32_t, int64_t, int8_t, uint8_t>(t);
+}
 CHECK(tcvt_from_f16) { from<half, float, int32_t, int16_t, int8_t, uint8_t, bfloat16_t>(t); }
 CHECK(tcvt_from_bf16) { from<bfloat16_t, float, int32_t, half>(t); }
 CHECK(tcvt_from_i16) { from<int16_t, half, float, uint8_t, uint32_t, int32_t>(t); }
@@ -158,7 +188,8 @@ CHECK(tcvt_from_u32) { from<uint32_t, uint8_t, uint16_t, int16_t, float>(t); }
 
 CHECK(tcvt_follows_case_15)
 {
-	static const RoundMode m[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
+	static const RoundMode m[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND,
+				      RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
 				      RoundMode::CAST_TRUNC};
 	static const int want[5][3] = {{2, 4, -2}, {3, 4, -3}, {2, 3, -3}, {3, 4, -2}, {2, 3, -2}};
 	place at;
@@ -214,16 +245,28 @@ CHECK(tcvt_reads_other_layouts)
 CHECK(scalar_conversions_of_the_small_floats_round_to_even)
 {
 	for (int i = 0; i < 20000 && !t.bad; i++) {
-		const float f = i % 2 ? from_raw<float>(t.next() >> 32) : float(t.below(200001) - 100000) / 4096.0f;
+		const float f = i % 2 ? from_raw<float>(t.next() >> 32)
+				      : float(t.below(200001) - 100000) / 4096.0f;
 		const double h = double(float(half(f))), b = double(float(bfloat16_t(f)));
 
-		t.expect(std::isnan(f) ? std::isnan(h) : h == to_type<half>(double(f)), "half(%.9g) is %.9g", double(f), h);
-		t.expect(std::isnan(f) ? std::isnan(b) : b == to_type<bfloat16_t>(double(f)), "bfloat16_t(%.9g) is %.9g", double(f), b);
-		t.expect(std::isnan(f) || float(bits::half_to_float(bits::half_from_float(f))) == float(half(f)),
+		t.expect(std::isnan(f) ? std::isnan(h) : h == to_type<half>(double(f)),
+			 "half(%.9g) is %.9g", double(f), h);
+		t.expect(std::isnan(f) ? std::isnan(b) : b == to_type<bfloat16_t>(double(f)),
+			 "bfloat16_t(%.9g) is %.9g", double(f), b);
+		t.expect(std::isnan(f) || float(bits::half_to_float(bits::half_from_float(f))) ==
+						  float(half(f)),
 			 "the portable half(%.9g) differs", double(f));
 	}
-	const float e4[][2] = {{448.0f, 448.0f}, {17.0f, 16.0f}, {19.0f, 20.0f}, {0.001953125f, 0.001953125f}, {-1.1f, -1.125f}};
-	const float e5[][2] = {{57344.0f, 57344.0f}, {1e6f, INFINITY}, {9.0f, 8.0f}, {11.0f, 12.0f}, {-1.1f, -1.0f}};
+	const float e4[][2] = {{448.0f, 448.0f},
+			       {17.0f, 16.0f},
+			       {19.0f, 20.0f},
+			       {0.001953125f, 0.001953125f},
+			       {-1.1f, -1.125f}};
+	const float e5[][2] = {{57344.0f, 57344.0f},
+			       {1e6f, INFINITY},
+			       {9.0f, 8.0f},
+			       {11.0f, 12.0f},
+			       {-1.1f, -1.0f}};
 
 	for (int i = 0; i < 5; i++) {
 		t.expect(float(float8_e4m3_t(e4[i][0])) == e4[i][1], "e4m3 %g", double(e4[i][0]));

@@ -13,8 +13,10 @@ namespace check {
 template <typename... T>
 struct type_list {};
 using floats = type_list<float, half, bfloat16_t>;
-using integers = type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
-using numbers = type_list<float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+using integers =
+	type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+using numbers = type_list<float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t, int32_t,
+			  uint32_t, int64_t, uint64_t>;
 /* One of each kind and width, for what shares its code with the two-tile form. */
 using some_numbers = type_list<float, half, bfloat16_t, uint8_t, int16_t, int32_t, int64_t>;
 using some_integers = type_list<uint8_t, int16_t, uint32_t, int64_t>;
@@ -61,20 +63,22 @@ auto expected(W v)
 		return v;
 }
 
-/* The instruction and its reference as functions of one type, so that the frame is compiled once per type. */
+/* Instruction and reference as functions of one type: the frame is compiled once per type. */
 template <typename D, typename A, typename B>
 using call2 = void (*)(D &, const A &, const B &);
 template <typename T>
 using ref2 = decltype(wide(T())) (*)(decltype(wide(T())), decltype(wide(T())));
 
 template <typename D, typename A, typename B>
-bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D::DType> ref, D d, A a, B b)
+bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D::DType> ref, D d,
+	       A a, B b)
 {
 	using T = typename D::DType;
 	char what[64];
 	place at;
 
-	snprintf(what, sizeof(what), "%s %s %dx%d", op, type_name<T>(), d.GetValidRow(), d.GetValidCol());
+	snprintf(what, sizeof(what), "%s %s %dx%d", op, type_name<T>(), d.GetValidRow(),
+		 d.GetValidCol());
 	at.put(d);
 	at.put(a);
 	at.put(b);
@@ -86,20 +90,22 @@ bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D:
 	call(d, a, b);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			if (!matches(t, what, r, c, now(d, r, c), expected<T>(ref(wide(now(a, r, c)), wide(now(b, r, c))))))
+			if (!matches(t, what, r, c, now(d, r, c),
+				     expected<T>(ref(wide(now(a, r, c)), wide(now(b, r, c))))))
 				return false;
 	return untouched(t, what, d, before, d.GetValidRow(), d.GetValidCol());
 }
 
 template <typename T>
-bool shapes(context &t, const char *op, call2<Part<T, 8, 64>, Part<T, 8, 64>, Part<T, 8, 64>> call, ref2<T> ref)
+bool shapes(context &t, const char *op, call2<Part<T, 8, 64>, Part<T, 8, 64>, Part<T, 8, 64>> call,
+	    ref2<T> ref)
 {
 	static const int valid[][2] = {{8, 64}, {5, 51}, {1, 1}, {0, 7}};
 	bool ok = true;
 
 	for (auto &v : valid)
-		ok = ok && binary_on(t, op, call, ref, Part<T, 8, 64>(v[0], v[1]), Part<T, 8, 64>(v[0], v[1]),
-				     Part<T, 8, 64>(v[0], v[1]));
+		ok = ok && binary_on(t, op, call, ref, Part<T, 8, 64>(v[0], v[1]),
+				     Part<T, 8, 64>(v[0], v[1]), Part<T, 8, 64>(v[0], v[1]));
 	return ok;
 }
 
@@ -110,7 +116,9 @@ bool binary(context &t, const char *op, const Call &, const Ref &)
 	using W = decltype(wide(T()));
 	using P = Part<T, 8, 64>;
 
-	return shapes<T>(t, op, [](P &d, const P &a, const P &b) { Call()(d, a, b); }, [](W a, W b) -> W { return Ref()(a, b); });
+	return shapes<T>(
+		t, op, [](P &d, const P &a, const P &b) { Call()(d, a, b); },
+		[](W a, W b) -> W { return Ref()(a, b); });
 }
 
 template <typename D, typename A, typename B, typename Call, typename Ref>
@@ -128,12 +136,18 @@ template <typename T, typename Call, typename Ref>
 bool layouts(context &t, const char *op, const Call &call, const Ref &ref)
 {
 	return one_layout(t, op, call, ref, Full<T, 8, 32>(), Full<T, 8, 32>(), Full<T, 8, 32>()) &&
-	       one_layout(t, op, call, ref, Part<T, 8, 64>(5, 51), Part<T, 16, 32 * 3>(5, 51), Part<T, 8, 64>(5, 51)) &&
-	       one_layout(t, op, call, ref, Dn<T, 32, 8>(29, 5), Dn<T, 32, 8>(29, 5), Dn<T, 32, 8>(29, 5)) &&
-	       one_layout(t, op, call, ref, Nz<T, 32, 64>(32, 64), Nz<T, 32, 64>(32, 64), Nz<T, 32, 64>(32, 64)) &&
-	       one_layout(t, op, call, ref, Nz<T, 32, 64>(19, 37), Nz<T, 32, 64>(19, 37), Nz<T, 32, 64>(19, 37)) &&
-	       one_layout(t, op, call, ref, Zn<T, 64, 32>(37, 19), Zn<T, 64, 32>(37, 19), Zn<T, 64, 32>(37, 19)) &&
-	       one_layout(t, op, call, ref, Part<T, 32, 64>(29, 7), Dn<T, 32, 8>(29, 7), Nz<T, 32, 64>(29, 7));
+	       one_layout(t, op, call, ref, Part<T, 8, 64>(5, 51), Part<T, 16, 32 * 3>(5, 51),
+			  Part<T, 8, 64>(5, 51)) &&
+	       one_layout(t, op, call, ref, Dn<T, 32, 8>(29, 5), Dn<T, 32, 8>(29, 5),
+			  Dn<T, 32, 8>(29, 5)) &&
+	       one_layout(t, op, call, ref, Nz<T, 32, 64>(32, 64), Nz<T, 32, 64>(32, 64),
+			  Nz<T, 32, 64>(32, 64)) &&
+	       one_layout(t, op, call, ref, Nz<T, 32, 64>(19, 37), Nz<T, 32, 64>(19, 37),
+			  Nz<T, 32, 64>(19, 37)) &&
+	       one_layout(t, op, call, ref, Zn<T, 64, 32>(37, 19), Zn<T, 64, 32>(37, 19),
+			  Zn<T, 64, 32>(37, 19)) &&
+	       one_layout(t, op, call, ref, Part<T, 32, 64>(29, 7), Dn<T, 32, 8>(29, 7),
+			  Nz<T, 32, 64>(29, 7));
 }
 
 template <typename Call, typename Ref, typename... T>
@@ -146,14 +160,15 @@ template <typename T>
 using call_scalar = void (*)(Part<T, 8, 64> &, const Part<T, 8, 64> &, T);
 
 template <typename T>
-bool scalar_on(context &t, const char *op, call_scalar<T> call, ref2<T> ref, int rows, int cols, T s)
+bool scalar_on(context &t, const char *op, call_scalar<T> call, ref2<T> ref, int rows, int cols,
+	       T s)
 {
 	Part<T, 8, 64> d(rows, cols), a(rows, cols);
 	char what[64];
 	place at;
 
-	snprintf(what, sizeof(what), "%s %s %dx%d by %g", op, type_name<T>(), d.GetValidRow(), d.GetValidCol(),
-		 double(wide(s)));
+	snprintf(what, sizeof(what), "%s %s %dx%d by %g", op, type_name<T>(), d.GetValidRow(),
+		 d.GetValidCol(), double(wide(s)));
 	at.put(d);
 	at.put(a);
 	fill(t, d);
@@ -163,7 +178,8 @@ bool scalar_on(context &t, const char *op, call_scalar<T> call, ref2<T> ref, int
 	call(d, a, s);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			if (!matches(t, what, r, c, now(d, r, c), expected<T>(ref(wide(now(a, r, c)), wide(s)))))
+			if (!matches(t, what, r, c, now(d, r, c),
+				     expected<T>(ref(wide(now(a, r, c)), wide(s)))))
 				return false;
 	return untouched(t, what, d, before, d.GetValidRow(), d.GetValidCol());
 }
@@ -184,7 +200,8 @@ template <typename Call, typename Ref, typename... T>
 void scalar_all(context &t, const char *op, const Call &call, const Ref &ref, type_list<T...>)
 {
 	(void)((with_scalar<T>(t, op, call, ref, 3) &&
-		with_scalar<T>(t, op, call, ref, std::is_unsigned_v<T> ? 7 : -2)) && ...);
+		with_scalar<T>(t, op, call, ref, std::is_unsigned_v<T> ? 7 : -2)) &&
+	       ...);
 }
 
 template <typename D>
@@ -201,7 +218,8 @@ bool expands_on(context &t, D d)
 	TEXPANDS(d, s);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			if (!t.expect(raw(now(d, r, c)) == raw(s), "TEXPANDS %s: element (%d, %d)", type_name<T>(), r, c))
+			if (!t.expect(raw(now(d, r, c)) == raw(s), "TEXPANDS %s: element (%d, %d)",
+				      type_name<T>(), r, c))
 				return false;
 	return untouched(t, "TEXPANDS", d, before, d.GetValidRow(), d.GetValidCol());
 }
@@ -210,7 +228,8 @@ template <typename... T>
 void expands_all(context &t, type_list<T...>)
 {
 	(void)((expands_on(t, Part<T, 8, 64>(5, 33)) && expands_on(t, Dn<T, 32, 8>(31, 3)) &&
-		expands_on(t, Nz<T, 32, 64>(17, 33))) && ...);
+		expands_on(t, Nz<T, 32, 64>(17, 33))) &&
+	       ...);
 }
 
 } // namespace check

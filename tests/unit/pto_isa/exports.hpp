@@ -10,7 +10,8 @@ extern "C" __attribute__((visibility("default"))) const char *pto_isa_check_name
 	return i < check::all().size() ? check::all()[i].name : nullptr;
 }
 
-extern "C" __attribute__((visibility("default"))) int pto_isa_check_run(size_t i, char *msg, size_t size)
+extern "C" __attribute__((visibility("default"))) int pto_isa_check_run(size_t i, char *msg,
+									size_t size)
 {
 	check::context t(msg, size);
 

@@ -73,11 +73,16 @@ bool product(context &t, int m, int k, int n)
 		for (int i = 0; i < m; i++)
 			for (int j = 0; j < n; j++) {
 				const C p = dot(a, b, i, j, k, C());
-				const C want = form == 0 ? p : form == 1 ? sum(now(in, i, j), p) : form == 2 ? sum(p, now(bias, 0, j))
-					       : sum(before[spec_offset<Res<C, M, N>>(i, j)], p);
+				const C want =
+					form == 0   ? p
+					: form == 1 ? sum(now(in, i, j), p)
+					: form == 2
+						? sum(p, now(bias, 0, j))
+						: sum(before[spec_offset<Res<C, M, N>>(i, j)], p);
 
-				if (!t.expect(raw(now(c, i, j)) == raw(want), "%s: element (%d, %d) is %.9g, expected %.9g", what, i, j,
-					      double(now(c, i, j)), double(want)))
+				if (!t.expect(raw(now(c, i, j)) == raw(want),
+					      "%s: element (%d, %d) is %.9g, expected %.9g", what,
+					      i, j, double(now(c, i, j)), double(want)))
 					return false;
 			}
 		if (!untouched(t, what, c, before, m, n))
@@ -90,7 +95,8 @@ template <typename C, typename T>
 bool products(context &t)
 {
 	return product<C, T, 16, 32, 16>(t, 16, 32, 16) && product<C, T, 16, 32, 16>(t, 1, 1, 1) &&
-	       product<C, T, 64, 96, 64>(t, 64, 96, 64) && product<C, T, 64, 96, 64>(t, 61, 83, 53) &&
+	       product<C, T, 64, 96, 64>(t, 64, 96, 64) &&
+	       product<C, T, 64, 96, 64>(t, 61, 83, 53) &&
 	       product<C, T, 64, 96, 64>(t, 13, 95, 33) && product<C, T, 64, 96, 64>(t, 7, 3, 17) &&
 	       product<C, T, 64, 96, 64, BLayout::RowMajor>(t, 50, 70, 49) &&
 	       product<C, T, 64, 96, 64, BLayout::ColMajor>(t, 50, 70, 49);
@@ -105,7 +111,8 @@ CHECK(tmatmul_of_bytes_wraps_in_32_bits) { products<int32_t, int8_t>(t); }
 #ifdef PTO_NPU_ARCH_A5
 CHECK(tmatmul_of_fp8_accumulates_in_float)
 {
-	(void)(product<float, float8_e4m3_t, 32, 64, 32>(t, 29, 61, 30) && product<float, float8_e5m2_t, 32, 64, 32>(t, 29, 61, 30));
+	(void)(product<float, float8_e4m3_t, 32, 64, 32>(t, 29, 61, 30) &&
+	       product<float, float8_e5m2_t, 32, 64, 32>(t, 29, 61, 30));
 }
 #endif
 
@@ -119,7 +126,8 @@ CHECK(every_kernel_of_the_processor_gives_the_same_bits)
 	for (auto &v : b)
 		v = float(t.below(2001) - 1000) / 64.0f;
 	const auto run = [&](const matmul::kernel_table<float> &kern, int rows) {
-		std::vector<float> pa(size_t(kern.rows * k)), pb(size_t(kern.cols * k)), out(matmul::MAX_BLOCK);
+		std::vector<float> pa(size_t(kern.rows * k)), pb(size_t(kern.cols * k)),
+			out(matmul::MAX_BLOCK);
 
 		for (int x = 0; x < k; x++) {
 			for (int r = 0; r < kern.rows; r++)
@@ -133,9 +141,11 @@ CHECK(every_kernel_of_the_processor_gives_the_same_bits)
 				float want = 0;
 
 				for (int x = 0; x < k; x++)
-					want = std::fma(a[size_t(r * k + x)], b[size_t(c * k + x)], want);
-				if (!t.expect(raw(out[size_t(r * kern.cols + c)]) == raw(want), "%d-row kernel, %d rows: (%d, %d)", kern.rows,
-					      rows, r, c))
+					want = std::fma(a[size_t(r * k + x)], b[size_t(c * k + x)],
+							want);
+				if (!t.expect(raw(out[size_t(r * kern.cols + c)]) == raw(want),
+					      "%d-row kernel, %d rows: (%d, %d)", kern.rows, rows,
+					      r, c))
 					return;
 			}
 	};
@@ -161,7 +171,8 @@ CHECK(tgemv_equals_tmatmul)
 		matches(t, "TGEMV", 0, j, now(d, 0, j), double(now(c, 0, j)));
 	TGEMV_BIAS(d, a, b, bias);
 	for (int j = 0; j < 30; j++)
-		matches(t, "TGEMV_BIAS", 0, j, now(d, 0, j), double(now(c, 0, j) + now(bias, 0, j)));
+		matches(t, "TGEMV_BIAS", 0, j, now(d, 0, j),
+			double(now(c, 0, j) + now(bias, 0, j)));
 	TGEMV_ACC(d, c, a, b);
 	TGEMV_ACC(d, d, a, b);
 	for (int j = 0; j < 30; j++)

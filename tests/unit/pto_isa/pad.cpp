@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Transposition, padding, partial operations, generated tiles and printing (pto-isa §4.10, §4.14). */
+/* Transposition, padding, partial operations, generation, printing (pto-isa §4.10, §4.14). */
 #include "element.hpp"
 
 #include <unistd.h>
@@ -22,7 +22,8 @@ bool transpose_on(context &t, D d, S s)
 	TTRANS(d, s, s);
 	for (int r = 0; r < s.GetValidRow(); r++)
 		for (int c = 0; c < s.GetValidCol(); c++)
-			if (!t.expect(raw(now(d, c, r)) == raw(now(s, r, c)), "TTRANS %s: source element (%d, %d)",
+			if (!t.expect(raw(now(d, c, r)) == raw(now(s, r, c)),
+				      "TTRANS %s: source element (%d, %d)",
 				      type_name<typename S::DType>(), r, c))
 				return false;
 	return untouched(t, "TTRANS", d, before, s.GetValidCol(), s.GetValidRow());
@@ -32,22 +33,26 @@ void transpose_all(context &t, type_list<T...>)
 {
 	(void)((transpose_on(t, Part<T, 64, 32>(41, 23), Part<T, 32, 64>(23, 41)) &&
 		transpose_on(t, Part<T, 64, 32>(64, 32), Part<T, 32, 64>(32, 64)) &&
-		transpose_on(t, Part<T, 64, 32>(3, 2), Part<T, 32, 64>(2, 3))) && ...);
+		transpose_on(t, Part<T, 64, 32>(3, 2), Part<T, 32, 64>(2, 3))) &&
+	       ...);
 }
 
 template <typename T, PadValue Pad, int R = 8, int C = 64>
 using Padded = Tile<TileType::Vec, T, R, C, BLayout::RowMajor, -1, -1, SLayout::NoneBox, 512, Pad>;
 
 template <typename D, typename S>
-bool padded_as_expected(context &t, const char *op, const D &d, const std::vector<typename S::DType> &src, int rows,
-			int cols, uint64_t pad)
+bool padded_as_expected(context &t, const char *op, const D &d,
+			const std::vector<typename S::DType> &src, int rows, int cols, uint64_t pad)
 {
 	for (int r = 0; r < D::Rows; r++)
 		for (int c = 0; c < D::Cols; c++) {
-			const uint64_t want = r < rows && c < cols ? raw(src[spec_offset<S>(r, c)]) : pad;
+			const uint64_t want =
+				r < rows && c < cols ? raw(src[spec_offset<S>(r, c)]) : pad;
 
-			if (!t.expect(raw(now(d, r, c)) == want, "%s %s: element (%d, %d) is %#llx, expected %#llx", op,
-				      type_name<typename D::DType>(), r, c, static_cast<unsigned long long>(raw(now(d, r, c))),
+			if (!t.expect(raw(now(d, r, c)) == want,
+				      "%s %s: element (%d, %d) is %#llx, expected %#llx", op,
+				      type_name<typename D::DType>(), r, c,
+				      static_cast<unsigned long long>(raw(now(d, r, c))),
 				      static_cast<unsigned long long>(want)))
 				return false;
 		}
@@ -71,7 +76,8 @@ bool pad_on(context &t, uint64_t bits)
 	if (!padded_as_expected<decltype(d), S>(t, "TFILLPAD", d, src, 5, 37, bits))
 		return false;
 	TFILLPAD_EXPAND(wide_d, s);
-	if (!padded_as_expected<decltype(wide_d), S>(t, "TFILLPAD_EXPAND", wide_d, src, 5, 37, bits))
+	if (!padded_as_expected<decltype(wide_d), S>(t, "TFILLPAD_EXPAND", wide_d, src, 5, 37,
+						     bits))
 		return false;
 	TASSIGN(big, s.data());
 	TFILLPAD_INPLACE(big, s);
@@ -81,18 +87,44 @@ bool pad_on(context &t, uint64_t bits)
 template <typename T>
 bool pads_of(context &t, uint64_t max, uint64_t min)
 {
-	return pad_on<T, PadValue::Zero>(t, 0) && pad_on<T, PadValue::Max>(t, max) && pad_on<T, PadValue::Min>(t, min);
+	return pad_on<T, PadValue::Zero>(t, 0) && pad_on<T, PadValue::Max>(t, max) &&
+	       pad_on<T, PadValue::Min>(t, min);
 }
 
-struct p_add { template <typename X> X operator()(X a, X b) const { return wrap_add(a, b); } };
-struct p_mul { template <typename X> X operator()(X a, X b) const { return wrap_mul(a, b); } };
-struct p_max { template <typename X> X operator()(X a, X b) const { return a < b ? b : a; } };
-struct p_min { template <typename X> X operator()(X a, X b) const { return b < a ? b : a; } };
+struct p_add {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return wrap_add(a, b);
+	}
+};
+struct p_mul {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return wrap_mul(a, b);
+	}
+};
+struct p_max {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return a < b ? b : a;
+	}
+};
+struct p_min {
+	template <typename X>
+	X operator()(X a, X b) const
+	{
+		return b < a ? b : a;
+	}
+};
 
 template <typename T, typename Call, typename Ref>
 bool part(context &t, const char *op, const Call &call, const Ref &ref)
 {
-	static const int shapes[][4] = {{7, 50, 7, 50}, {7, 50, 7, 20}, {3, 50, 7, 50}, {3, 20, 7, 31}, {7, 20, 3, 31}, {0, 50, 7, 50}};
+	static const int shapes[][4] = {{7, 50, 7, 50}, {7, 50, 7, 20}, {3, 50, 7, 50},
+					{3, 20, 7, 31}, {7, 20, 3, 31}, {0, 50, 7, 50}};
 
 	for (auto &v : shapes) {
 		place at;
@@ -107,7 +139,10 @@ bool part(context &t, const char *op, const Call &call, const Ref &ref)
 			for (int c = 0; c < 50; c++) {
 				const bool in_a = r < v[0] && c < v[1], in_b = r < v[2] && c < v[3];
 				const auto x = wide(now(a, r, c)), y = wide(now(b, r, c));
-				const auto want = in_a && in_b ? expected<T>(ref(x, y)) : in_a ? x : in_b ? y : decltype(x)(0);
+				const auto want = in_a && in_b ? expected<T>(ref(x, y))
+						  : in_a       ? x
+						  : in_b       ? y
+							       : decltype(x)(0);
 
 				if (!matches(t, op, r, c, now(d, r, c), want))
 					return false;
@@ -118,9 +153,12 @@ bool part(context &t, const char *op, const Call &call, const Ref &ref)
 	return true;
 }
 
-#define PARTIAL(INST, REF)                                                                                          \
-	[&](auto... z) {                                                                                            \
-		(void)(part<decltype(z)>(t, #INST, [](auto &d, auto &a, auto &b) { INST(d, a, b); }, REF()) && ...); \
+#define PARTIAL(INST, REF)                                                                 \
+	[&](auto... z) {                                                                   \
+		(void)(part<decltype(z)>(                                                  \
+			       t, #INST, [](auto &d, auto &a, auto &b) { INST(d, a, b); }, \
+			       REF()) &&                                                   \
+		       ...);                                                               \
 	}(float(), half(), bfloat16_t(), int8_t(), int16_t(), int32_t())
 
 } // namespace
@@ -135,15 +173,18 @@ CHECK(ttrans_reads_and_writes_other_layouts)
 CHECK(tfillpad_writes_the_whole_box)
 {
 	(void)(pads_of<float>(t, 0x7f800000u, 0xff800000u) && pads_of<half>(t, 0x7c00, 0xfc00) &&
-	       pads_of<bfloat16_t>(t, 0x7f80, 0xff80) && pads_of<int32_t>(t, 0x7fffffff, 0x80000000u) &&
-	       pads_of<int16_t>(t, 0x7fff, 0x8000) && pads_of<int8_t>(t, 0x7f, 0x80) && pads_of<uint16_t>(t, 0xffff, 0) &&
-	       pads_of<uint8_t>(t, 0xff, 0));
-	(void)(pad_on<float, PadValueCustom(-2.5f)>(t, 0xc0200000u) && pad_on<half, PadValueCustom16(0x3c00)>(t, 0x3c00));
+	       pads_of<bfloat16_t>(t, 0x7f80, 0xff80) &&
+	       pads_of<int32_t>(t, 0x7fffffff, 0x80000000u) &&
+	       pads_of<int16_t>(t, 0x7fff, 0x8000) && pads_of<int8_t>(t, 0x7f, 0x80) &&
+	       pads_of<uint16_t>(t, 0xffff, 0) && pads_of<uint8_t>(t, 0xff, 0));
+	(void)(pad_on<float, PadValueCustom(-2.5f)>(t, 0xc0200000u) &&
+	       pad_on<half, PadValueCustom16(0x3c00)>(t, 0x3c00));
 }
 CHECK(tfillpad_of_a_boxed_mat_tile_pads_with_zero)
 {
 	using S = Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, -1, -1, SLayout::RowMajor>;
-	using D = Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 32, 32, SLayout::RowMajor, 512, PadValue::Zero>;
+	using D = Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 32, 32, SLayout::RowMajor,
+		       512, PadValue::Zero>;
 	place at;
 	S s(19, 21);
 	D d;
@@ -191,7 +232,8 @@ CHECK(tpartarg_takes_b_unless_a_is_better)
 				const bool from_a = c >= 7 || (max ? x > y : x < y);
 
 				matches(t, "TPARTARG", r, c, now(d, r, c), double(from_a ? x : y));
-				matches(t, "TPARTARG index", r, c, now(di, r, c), int64_t(from_a ? now(ai, r, c) : now(bi, r, c)));
+				matches(t, "TPARTARG index", r, c, now(di, r, c),
+					int64_t(from_a ? now(ai, r, c) : now(bi, r, c)));
 			}
 	}
 }
@@ -225,8 +267,10 @@ CHECK(ttri_marks_a_triangle)
 		TTRI<decltype(upper), 1>(upper, diag);
 		for (int r = 0; r < 7; r++)
 			for (int c = 0; c < 9; c++) {
-				matches(t, "TTRI lower", r, c, now(lower, r, c), c <= r + diag ? 1.0 : 0.0);
-				matches(t, "TTRI upper", r, c, now(upper, r, c), int64_t(c >= r + diag ? 1 : 0));
+				matches(t, "TTRI lower", r, c, now(lower, r, c),
+					c <= r + diag ? 1.0 : 0.0);
+				matches(t, "TTRI upper", r, c, now(upper, r, c),
+					int64_t(c >= r + diag ? 1 : 0));
 			}
 	}
 }
@@ -239,7 +283,8 @@ CHECK(tprint_writes_a_line_per_row)
 	const int saved = dup(1);
 
 	at.put(d);
-	d.SetElement(0, 0, 1.5f), d.SetElement(0, 1, -2.0f), d.SetElement(1, 0, 0.25f), d.SetElement(1, 1, 100.0f);
+	d.SetElement(0, 0, 1.5f), d.SetElement(0, 1, -2.0f), d.SetElement(1, 0, 0.25f),
+		d.SetElement(1, 1, 100.0f);
 	fflush(stdout);
 	dup2(fileno(file), 1);
 	TPRINT(d);
@@ -249,7 +294,8 @@ CHECK(tprint_writes_a_line_per_row)
 	rewind(file);
 	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
 	fclose(file);
-	t.expect(!strcmp(text, "TPRINT 2x2\n  1.5000  -2.0000\n  0.2500 100.0000\n"), "printed: %s", text);
+	t.expect(!strcmp(text, "TPRINT 2x2\n  1.5000  -2.0000\n  0.2500 100.0000\n"), "printed: %s",
+		 text);
 }
 
 #include "exports.hpp"

@@ -33,7 +33,7 @@ struct fake_cluster : fake_core {
 	static fake_cluster &me() { return *static_cast<fake_cluster *>(current()); }
 	int lane() const { return int(core.sub_block_id); }
 
-	/* The slot a lane's next push goes to: a second lane joins the slot that the first one opened. */
+	/* The slot of a lane's next push: a second lane joins the one the first opened. */
 	slot *open_slot(const pto_pipe *p, pto_pipe_dir dir, uint32_t lanes)
 	{
 		ring &r = rings[dir];
@@ -86,11 +86,16 @@ struct fake_cluster : fake_core {
 				s.freed++;
 				break;
 			}
-		while (!r.slots.empty() && r.slots.front().freed >= (dir == PTO_PIPE_C2V ? lanes : 1))
+		while (!r.slots.empty() &&
+		       r.slots.front().freed >= (dir == PTO_PIPE_C2V ? lanes : 1))
 			r.slots.pop_front();
 	}
 	void on_cube() { core.is_aic = 1, core.sub_block_id = 0; }
-	void on_lane(int l, int dim = 2) { core.is_aic = 0, core.lane = uint8_t(l), core.sub_block_id = uint32_t(l), core.sub_block_dim = uint32_t(dim); }
+	void on_lane(int l, int dim = 2)
+	{
+		core.is_aic = 0, core.lane = uint8_t(l), core.sub_block_id = uint32_t(l),
+		core.sub_block_dim = uint32_t(dim);
+	}
 };
 
 template <typename T>
@@ -116,11 +121,13 @@ void number(T &tile, int base = 0)
 
 /* Element (r, c) of @tile is element (r + dr, c + dc) of the numbered tile. */
 template <typename T>
-void numbered(context &t, const char *what, const T &tile, int rows, int cols, int dr, int dc, int base = 0)
+void numbered(context &t, const char *what, const T &tile, int rows, int cols, int dr, int dc,
+	      int base = 0)
 {
 	for (int r = 0; r < rows; r++)
 		for (int c = 0; c < cols; c++)
-			if (!matches(t, what, r, c, now(tile, r, c), double(base + (r + dr) * 32 + c + dc)))
+			if (!matches(t, what, r, c, now(tile, r, c),
+				     double(base + (r + dr) * 32 + c + dc)))
 				return;
 }
 
@@ -141,8 +148,10 @@ void cut(context &t, const char *what, int valid_rows, int valid_cols, const int
 
 		cluster.on_lane(lane);
 		TPOP<C2V, decltype(v), Split>(pipe, v);
-		numbered(t, what, v, share[lane][2], share[lane][3], share[lane][0], share[lane][1]);
-		t.expect(cluster.rings[PTO_PIPE_C2V].slots.size() == 1, "%s: the slot is in use until both lanes have freed it", what);
+		numbered(t, what, v, share[lane][2], share[lane][3], share[lane][0],
+			 share[lane][1]);
+		t.expect(cluster.rings[PTO_PIPE_C2V].slots.size() == 1,
+			 "%s: the slot is in use until both lanes have freed it", what);
 		TFREE<C2V, Split>(pipe);
 	}
 	t.expect(cluster.rings[PTO_PIPE_C2V].slots.empty(), "%s: the slot is free", what);
@@ -187,9 +196,12 @@ CHECK(an_unsplit_tile_arrives_in_the_slot_itself)
 	cluster.on_lane(0, 1);
 	TPOP(v, pipe);
 	numbered(t, "unsplit", v, 32, 32, 0, 0);
-	const uint8_t *p = reinterpret_cast<const uint8_t *>(v.data()), *slot = cluster.rings[PTO_PIPE_C2V].slots[0].bytes.data();
+	const uint8_t *p = reinterpret_cast<const uint8_t *>(v.data()),
+		      *slot = cluster.rings[PTO_PIPE_C2V].slots[0].bytes.data();
 	t.expect(p > slot && p < slot + cluster.key.slot_bytes, "no copy is made");
-	t.expect(cluster.key.flag_id == 3 && cluster.key.dir_mask == 1 && cluster.key.slot_num == 2 && cluster.key.local_slot_num == 2, "key");
+	t.expect(cluster.key.flag_id == 3 && cluster.key.dir_mask == 1 &&
+			 cluster.key.slot_num == 2 && cluster.key.local_slot_num == 2,
+		 "key");
 	TFREE<C2V>(pipe);
 	t.expect(cluster.rings[PTO_PIPE_C2V].slots.empty(), "freed");
 }
@@ -252,8 +264,10 @@ CHECK(a_vector_push_reaches_the_cube_boxed_and_zero_filled)
 	cluster.on_cube();
 	TPOP<V2C, decltype(m), Whole>(pipe, m);
 	numbered(t, "Mat", m, 19, 21, 0, 0);
-	t.expect(float(m.GetElement(19, 0)) == 0.0f && float(m.GetElement(0, 21)) == 0.0f, "the rest is zero");
-	t.expect(reinterpret_cast<uint8_t *>(m.data()) == cluster.core.arena[PTO_ARENA_L1] + 0x8000, "in the consumer's buffer");
+	t.expect(float(m.GetElement(19, 0)) == 0.0f && float(m.GetElement(0, 21)) == 0.0f,
+		 "the rest is zero");
+	t.expect(reinterpret_cast<uint8_t *>(m.data()) == cluster.core.arena[PTO_ARENA_L1] + 0x8000,
+		 "in the consumer's buffer");
 	TFREE(pipe);
 }
 CHECK(the_idle_lane_of_an_unsplit_transfer_gets_zeros)
@@ -287,7 +301,8 @@ CHECK(a_push_may_convert_and_rectify)
 	TPOP<C2V, decltype(v), Whole>(pipe, v);
 	for (int r = 0; r < 32; r++)
 		for (int c = 0; c < 32; c++)
-			matches(t, "relu f16", r, c, now(v, r, c), r * 32 + c < 500 ? 0.0 : double(r * 32 + c - 500));
+			matches(t, "relu f16", r, c, now(v, r, c),
+				r * 32 + c < 500 ? 0.0 : double(r * 32 + c - 500));
 	TFREE(pipe);
 }
 CHECK(pops_may_overlap_up_to_the_slot_count_and_are_freed_in_order)
@@ -304,7 +319,8 @@ CHECK(pops_may_overlap_up_to_the_slot_count_and_are_freed_in_order)
 	TPUSH(pipe, acc);
 	number(acc, 5000);
 	TPUSH(pipe, acc);
-	t.expect(cluster.fails([&] { TPUSH(pipe, acc); }), "a third push has to wait, like case 42");
+	t.expect(cluster.fails([&] { TPUSH(pipe, acc); }),
+		 "a third push has to wait, like case 42");
 	cluster.on_lane(0, 1);
 	TPOP(pipe, a);
 	TPOP(pipe, b);
@@ -319,7 +335,9 @@ CHECK(pops_may_overlap_up_to_the_slot_count_and_are_freed_in_order)
 	TPOP(pipe, m);
 	numbered(t, "back", m, 32, 32, 0, 0, 5000);
 	TFREE(pipe);
-	t.expect(cluster.rings[PTO_PIPE_V2C].slots.empty() && cluster.rings[PTO_PIPE_C2V].slots.size() == 2, "the cube frees its own direction");
+	t.expect(cluster.rings[PTO_PIPE_V2C].slots.empty() &&
+			 cluster.rings[PTO_PIPE_C2V].slots.size() == 2,
+		 "the cube frees its own direction");
 }
 CHECK(a_pop_of_another_element_size_is_an_error)
 {
@@ -332,11 +350,9 @@ CHECK(a_pop_of_another_element_size_is_an_error)
 	TASSIGN(acc, 0);
 	TPUSH(pipe, acc);
 	cluster.on_lane(0, 1);
-	t.expect(cluster.fails([&] { TPOP(pipe, v); }) && strstr(cluster.text, "2 bytes"), "message: %s", cluster.text);
+	t.expect(cluster.fails([&] { TPOP(pipe, v); }) && strstr(cluster.text, "2 bytes"),
+		 "message: %s", cluster.text);
 }
-CHECK(this_object_says_that_it_may_suspend)
-{
-	t.expect(pto_kernel_may_block == 1, "marker");
-}
+CHECK(this_object_says_that_it_may_suspend) { t.expect(pto_kernel_may_block == 1, "marker"); }
 
 #include "exports.hpp"

@@ -26,13 +26,38 @@ X acc_mul(X a, X b)
 	else
 		return wrap_mul(a, b);
 }
-struct f_add { template <typename X> static X step(X a, X b) { return acc_add(a, b); } };
-struct f_mul { template <typename X> static X step(X a, X b) { return acc_mul(a, b); } };
-struct f_max { template <typename X> static X step(X a, X b) { return a < b ? b : a; } };
-struct f_min { template <typename X> static X step(X a, X b) { return b < a ? b : a; } };
+struct f_add {
+	template <typename X>
+	static X step(X a, X b)
+	{
+		return acc_add(a, b);
+	}
+};
+struct f_mul {
+	template <typename X>
+	static X step(X a, X b)
+	{
+		return acc_mul(a, b);
+	}
+};
+struct f_max {
+	template <typename X>
+	static X step(X a, X b)
+	{
+		return a < b ? b : a;
+	}
+};
+struct f_min {
+	template <typename X>
+	static X step(X a, X b)
+	{
+		return b < a ? b : a;
+	}
+};
 
 template <typename F, typename D, typename S>
-bool check_rows(context &t, const char *op, const D &d, const S &src, const std::vector<typename D::DType> &before)
+bool check_rows(context &t, const char *op, const D &d, const S &src,
+		const std::vector<typename D::DType> &before)
 {
 	for (int r = 0; r < src.GetValidRow(); r++) {
 		auto acc = wide(now(src, r, 0));
@@ -45,16 +70,17 @@ bool check_rows(context &t, const char *op, const D &d, const S &src, const std:
 	return untouched(t, op, d, before, src.GetValidRow(), 1);
 }
 
-#define ROWS(INST, F, D, S)                                                        \
-	[&](auto d, auto s) {                                                      \
-		place at;                                                          \
-		char what[48];                                                     \
-		snprintf(what, sizeof(what), #INST " %s", type_name<typename decltype(s)::DType>()); \
-		at.put(d), at.put(s);                                              \
+#define ROWS(INST, F, D, S)                                                              \
+	[&](auto d, auto s) {                                                            \
+		place at;                                                                \
+		char what[48];                                                           \
+		snprintf(what, sizeof(what), #INST " %s",                                \
+			 type_name<typename decltype(s)::DType>());                      \
+		at.put(d), at.put(s);                                                    \
 		fill(t, d), fill(t, s, std::is_integral_v<typename decltype(s)::DType>); \
-		const auto before = copy_of(d);                                    \
-		INST(d, s, s);                                                     \
-		return check_rows<F>(t, what, d, s, before);                       \
+		const auto before = copy_of(d);                                          \
+		INST(d, s, s);                                                           \
+		return check_rows<F>(t, what, d, s, before);                             \
 	}(D, S)
 
 template <typename T>
@@ -62,9 +88,12 @@ bool rows_of_type(context &t)
 {
 	using Col = Tile<TileType::Vec, T, 32, 1, BLayout::ColMajor, -1, 1>;
 
-	return ROWS(TROWSUM, f_add, Col(19), (Part<T, 32, 64>(19, 53))) && ROWS(TROWSUM, f_add, Col(32), (Part<T, 32, 64>(32, 64))) &&
-	       ROWS(TROWSUM, f_add, Col(3), (Part<T, 32, 64>(3, 1))) && ROWS(TROWMAX, f_max, Col(19), (Part<T, 32, 64>(19, 53))) &&
-	       ROWS(TROWMIN, f_min, Col(19), (Part<T, 32, 64>(19, 53))) && ROWS(TROWPROD, f_mul, Col(9), (Part<T, 32, 64>(9, 6)));
+	return ROWS(TROWSUM, f_add, Col(19), (Part<T, 32, 64>(19, 53))) &&
+	       ROWS(TROWSUM, f_add, Col(32), (Part<T, 32, 64>(32, 64))) &&
+	       ROWS(TROWSUM, f_add, Col(3), (Part<T, 32, 64>(3, 1))) &&
+	       ROWS(TROWMAX, f_max, Col(19), (Part<T, 32, 64>(19, 53))) &&
+	       ROWS(TROWMIN, f_min, Col(19), (Part<T, 32, 64>(19, 53))) &&
+	       ROWS(TROWPROD, f_mul, Col(9), (Part<T, 32, 64>(9, 6)));
 }
 template <typename... T>
 void rows_all(context &t, type_list<T...>)
@@ -74,7 +103,8 @@ void rows_all(context &t, type_list<T...>)
 
 /* In the destination's type: rounded after every row. */
 template <typename F, typename D, typename S>
-bool check_cols(context &t, const char *op, const D &d, const S &src, const std::vector<typename D::DType> &before)
+bool check_cols(context &t, const char *op, const D &d, const S &src,
+		const std::vector<typename D::DType> &before)
 {
 	using T = typename D::DType;
 
@@ -89,16 +119,17 @@ bool check_cols(context &t, const char *op, const D &d, const S &src, const std:
 	return untouched(t, op, d, before, 1, src.GetValidCol());
 }
 
-#define COLS(INST, F, D, S)                                                        \
-	[&](auto d, auto s) {                                                      \
-		place at;                                                          \
-		char what[48];                                                     \
-		snprintf(what, sizeof(what), #INST " %s", type_name<typename decltype(s)::DType>()); \
-		at.put(d), at.put(s);                                              \
+#define COLS(INST, F, D, S)                                                              \
+	[&](auto d, auto s) {                                                            \
+		place at;                                                                \
+		char what[48];                                                           \
+		snprintf(what, sizeof(what), #INST " %s",                                \
+			 type_name<typename decltype(s)::DType>());                      \
+		at.put(d), at.put(s);                                                    \
 		fill(t, d), fill(t, s, std::is_integral_v<typename decltype(s)::DType>); \
-		const auto before = copy_of(d);                                    \
-		INST(d, s);                                                        \
-		return check_cols<F>(t, what, d, s, before);                       \
+		const auto before = copy_of(d);                                          \
+		INST(d, s);                                                              \
+		return check_cols<F>(t, what, d, s, before);                             \
 	}(D, S)
 
 template <typename T>
@@ -107,9 +138,12 @@ bool cols_of_type(context &t)
 	using P = Part<T, 16, 128>;
 	using R = Part<T, 1, 128>;
 
-	return COLS(TCOLSUM, f_add, R(1, 117), P(13, 117)) && COLS(TCOLSUM, f_add, R(1, 128), P(16, 128)) &&
-	       COLS(TCOLSUM, f_add, R(1, 5), P(1, 5)) && COLS(TCOLMAX, f_max, R(1, 117), P(13, 117)) &&
-	       COLS(TCOLMIN, f_min, R(1, 117), P(13, 117)) && COLS(TCOLPROD, f_mul, R(1, 33), P(4, 33));
+	return COLS(TCOLSUM, f_add, R(1, 117), P(13, 117)) &&
+	       COLS(TCOLSUM, f_add, R(1, 128), P(16, 128)) &&
+	       COLS(TCOLSUM, f_add, R(1, 5), P(1, 5)) &&
+	       COLS(TCOLMAX, f_max, R(1, 117), P(13, 117)) &&
+	       COLS(TCOLMIN, f_min, R(1, 117), P(13, 117)) &&
+	       COLS(TCOLPROD, f_mul, R(1, 33), P(4, 33));
 }
 template <typename... T>
 void cols_all(context &t, type_list<T...>)
@@ -146,11 +180,14 @@ bool row_args(context &t)
 	for (int max = 0; max < 2; max++) {
 		max ? TROWARGMAX(i, s, s) : TROWARGMIN(i, s, s);
 		for (int r = 0; r < 21; r++)
-			if (!matches(t, "TROWARG", r, 0, now(i, r, 0), int64_t(max ? best<true, true>(s, r) : best<false, true>(s, r))))
+			if (!matches(t, "TROWARG", r, 0, now(i, r, 0),
+				     int64_t(max ? best<true, true>(s, r)
+						 : best<false, true>(s, r))))
 				return false;
 		max ? TROWARGMAX(v, i, s, s) : TROWARGMIN(v, i, s, s);
 		for (int r = 0; r < 21; r++)
-			if (!t.expect(raw(now(v, r, 0)) == raw(now(s, r, int(now(i, r, 0)))), "TROWARG value of row %d", r))
+			if (!t.expect(raw(now(v, r, 0)) == raw(now(s, r, int(now(i, r, 0)))),
+				      "TROWARG value of row %d", r))
 				return false;
 	}
 	return true;
@@ -170,11 +207,14 @@ bool col_args(context &t)
 	for (int max = 0; max < 2; max++) {
 		max ? TCOLARGMAX(i, s, s) : TCOLARGMIN(i, s, s);
 		for (int c = 0; c < 50; c++)
-			if (!matches(t, "TCOLARG", 0, c, now(i, 0, c), int64_t(max ? best<true, false>(s, c) : best<false, false>(s, c))))
+			if (!matches(t, "TCOLARG", 0, c, now(i, 0, c),
+				     int64_t(max ? best<true, false>(s, c)
+						 : best<false, false>(s, c))))
 				return false;
 		max ? TCOLARGMAX(v, i, s, s) : TCOLARGMIN(v, i, s, s);
 		for (int c = 0; c < 50; c++)
-			if (!t.expect(raw(now(v, 0, c)) == raw(now(s, int(now(i, 0, c)), c)), "TCOLARG value of column %d", c))
+			if (!t.expect(raw(now(v, 0, c)) == raw(now(s, int(now(i, 0, c)), c)),
+				      "TCOLARG value of column %d", c))
 				return false;
 	}
 	return true;
@@ -194,7 +234,8 @@ CHECK(row_reductions_widen)
 	using F = Tile<TileType::Vec, float, 32, 1, BLayout::ColMajor, -1, 1>;
 	using I = Tile<TileType::Vec, int32_t, 32, 1, BLayout::ColMajor, -1, 1>;
 
-	(void)(ROWS(TROWSUM, f_add, F(19), (Part<half, 32, 64>(19, 53))) && ROWS(TROWSUM, f_add, F(19), (Part<bfloat16_t, 32, 64>(19, 53))) &&
+	(void)(ROWS(TROWSUM, f_add, F(19), (Part<half, 32, 64>(19, 53))) &&
+	       ROWS(TROWSUM, f_add, F(19), (Part<bfloat16_t, 32, 64>(19, 53))) &&
 	       ROWS(TROWSUM, f_add, I(19), (Part<int16_t, 32, 64>(19, 53))));
 }
 CHECK(row_reductions_follow_every_layout)
@@ -202,7 +243,8 @@ CHECK(row_reductions_follow_every_layout)
 	using Col = Tile<TileType::Vec, float, 32, 1, BLayout::ColMajor, -1, 1>;
 
 	(void)(ROWS(TROWSUM, f_add, (Part<float, 32, 8>(19, 1)), (Part<float, 32, 64>(19, 53))) &&
-	       ROWS(TROWSUM, f_add, Col(19), (Dn<float, 32, 64>(19, 53))) && ROWS(TROWMAX, f_max, Col(19), (Nz<float, 32, 64>(19, 53))));
+	       ROWS(TROWSUM, f_add, Col(19), (Dn<float, 32, 64>(19, 53))) &&
+	       ROWS(TROWMAX, f_max, Col(19), (Nz<float, 32, 64>(19, 53))));
 }
 CHECK(column_reductions_round_in_the_destination_type) { cols_all(t, reducible()); }
 CHECK(column_reductions_follow_every_layout)
@@ -228,7 +270,8 @@ CHECK(trowsum_follows_cases_19_and_20)
 	t.expect(d.GetValue(0) == 1.0f, "the row sum is %g", double(d.GetValue(0)));
 	TEXPANDS(h, half(1.0f));
 	TROWSUM(hd, h, h);
-	t.expect(float(hd.GetValue(0)) == 4096.0f, "4096 ones are %g", double(float(hd.GetValue(0))));
+	t.expect(float(hd.GetValue(0)) == 4096.0f, "4096 ones are %g",
+		 double(float(hd.GetValue(0))));
 }
 CHECK(row_maximum_keeps_a_leading_nan_only)
 {
@@ -241,7 +284,8 @@ CHECK(row_maximum_keeps_a_leading_nan_only)
 	s.SetElement(0, 0, NAN), s.SetElement(0, 9, 5.0f);
 	s.SetElement(1, 3, NAN), s.SetElement(1, 9, 5.0f);
 	TROWMAX(d, s, s);
-	t.expect(std::isnan(d.GetValue(0)) && d.GetValue(1) == 5.0f, "maxima %g, %g", double(d.GetValue(0)), double(d.GetValue(1)));
+	t.expect(std::isnan(d.GetValue(0)) && d.GetValue(1) == 5.0f, "maxima %g, %g",
+		 double(d.GetValue(0)), double(d.GetValue(1)));
 }
 CHECK(tpairreducesum_adds_neighbours)
 {
@@ -257,7 +301,8 @@ CHECK(tpairreducesum_adds_neighbours)
 	for (int r = 0; r < 3; r++)
 		for (int c = 0; c < 11; c++)
 			matches(t, "TPAIRREDUCESUM", r, c, now(d, r, c),
-				double(now(s, r, 2 * c) + (2 * c + 1 < 21 ? now(s, r, 2 * c + 1) : 0.0f)));
+				double(now(s, r, 2 * c) +
+				       (2 * c + 1 < 21 ? now(s, r, 2 * c + 1) : 0.0f)));
 	untouched(t, "TPAIRREDUCESUM", d, before, 3, 11);
 }
 

@@ -28,8 +28,9 @@ struct memory {
 		for (size_t i = 0; i < all.size(); i++) {
 			const int64_t at = int64_t(i) - int64_t(margin);
 
-			if ((at < 0 || !inside(at)) &&
-			    !t.expect(raw(all[i]) == raw(before[i]), "%s: memory element %lld changed", what, static_cast<long long>(at)))
+			if ((at < 0 || !inside(at)) && !t.expect(raw(all[i]) == raw(before[i]),
+								 "%s: memory element %lld changed",
+								 what, static_cast<long long>(at)))
 				return false;
 		}
 		return true;
@@ -50,7 +51,8 @@ int64_t offset_of(const GT &g, const int (&i)[5])
 template <typename GT>
 void tile_position(const GT &g, const int (&i)[5], bool side, int &r, int &c)
 {
-	const int s1 = int(g.GetShape(1)), s2 = int(g.GetShape(2)), s3 = int(g.GetShape(3)), s4 = int(g.GetShape(4));
+	const int s1 = int(g.GetShape(1)), s2 = int(g.GetShape(2)), s3 = int(g.GetShape(3)),
+		  s4 = int(g.GetShape(4));
 
 	if (GT::layout == Layout::NZ) {
 		r = i[2] * s3 + i[3];
@@ -91,26 +93,30 @@ bool round_trip(context &t, const char *what, Tl tile, GT g, bool side, size_t s
 	g.SetAddr(in.data());
 	TLOAD(tile, g);
 	std::vector<bool> inside(Tl::Extent);
-	each_element(g, [&](const int (&i)[5]) {
+	each_element(g, [&](const int(&i)[5]) {
 		int r, c;
 
 		tile_position(g, i, side, r, c);
 		inside[spec_offset<Tl>(r, c)] = true;
 		written[size_t(offset_of(g, i))] = true;
-		t.expect(raw(now(tile, r, c)) == raw(in.data()[offset_of(g, i)]), "%s %s: TLOAD element (%d, %d)", what, type_name<T>(), r,
-			 c);
+		t.expect(raw(now(tile, r, c)) == raw(in.data()[offset_of(g, i)]),
+			 "%s %s: TLOAD element (%d, %d)", what, type_name<T>(), r, c);
 	});
 	const uint64_t pad = raw(pad_element<T>(Tl::PadVal));
 	for (size_t i = 0; i < Tl::Extent; i++)
 		if (!inside[i])
-			t.expect(raw(tile.data()[i]) == pad, "%s %s: box element %zu is not padded", what, type_name<T>(), i);
+			t.expect(raw(tile.data()[i]) == pad, "%s %s: box element %zu is not padded",
+				 what, type_name<T>(), i);
 	g.SetAddr(out.data());
 	TSTORE(g, tile);
-	each_element(g, [&](const int (&i)[5]) {
-		t.expect(raw(out.data()[offset_of(g, i)]) == raw(in.data()[offset_of(g, i)]), "%s %s: TSTORE element %lld", what,
-			 type_name<T>(), static_cast<long long>(offset_of(g, i)));
+	each_element(g, [&](const int(&i)[5]) {
+		t.expect(raw(out.data()[offset_of(g, i)]) == raw(in.data()[offset_of(g, i)]),
+			 "%s %s: TSTORE element %lld", what, type_name<T>(),
+			 static_cast<long long>(offset_of(g, i)));
 	});
-	return out.kept(t, what, [&](int64_t a) { return size_t(a) < span && written[size_t(a)]; }) && !t.bad;
+	return out.kept(t, what, [&](int64_t a) {
+		return size_t(a) < span && written[size_t(a)];
+	}) && !t.bad;
 }
 
 template <typename T>
@@ -127,15 +133,33 @@ bool layouts_of(context &t)
 	using Fixed = GlobalTensor<T, pto::Shape<1, 1, 1, 8, 32>, pto::Stride<1, 1, 1, 32, 1>>;
 
 	return round_trip(t, "ND whole", Full<T, 8, 32>(), Fixed(nullptr), false, 256) &&
-	       round_trip(t, "ND pitched", Part<T, 8, 64>(7, 43), Nd(nullptr, Any(1, 1, 1, 7, 43), AnyStride(700, 700, 700, 50, 1)), false, 700) &&
-	       round_trip(t, "ND strided", Part<T, 8, 64>(7, 11), Nd(nullptr, Any(1, 1, 1, 7, 11), AnyStride(1, 1, 1, 50, 3)), false, 700) &&
-	       round_trip(t, "ND 5-D", Part<T, 32, 64>(24, 11), Nd(nullptr, Any(2, 1, 3, 4, 11), AnyStride(500, 500, 120, 20, 1)), false, 1000) &&
-	       round_trip(t, "DN", Dn<T, 32, 8>(29, 7), DN(nullptr, Any(1, 1, 1, 29, 7), AnyStride(1, 1, 1, 1, 40)), true, 300) &&
-	       round_trip(t, "DN 3-D", Dn<T, 32, 8>(29, 6), DN(nullptr, Any(1, 1, 2, 29, 3), AnyStride(1, 1, 150, 1, 40)), true, 400) &&
-	       round_trip(t, "ND to Nz", MatNz(29, 43), Nd(nullptr, Any(1, 1, 1, 29, 43), AnyStride(1, 1, 1, 50, 1)), false, 1500) &&
-	       round_trip(t, "ND to Nz whole", MatNz(32, 64), Nd(nullptr, Any(1, 1, 1, 32, 64), AnyStride(1, 1, 1, 64, 1)), false, 2048) &&
-	       round_trip(t, "DN to Zn", MatZn(43, 29), DN(nullptr, Any(1, 1, 1, 43, 29), AnyStride(1, 1, 1, 1, 50)), true, 1500) &&
-	       round_trip(t, "NZ", MatNz(32, 64), NZ(nullptr, Any(1, 64 / c0, 2, 16, c0), AnyStride(2048, 32 * c0, 16 * c0, c0, 1)), false, 2048);
+	       round_trip(t, "ND pitched", Part<T, 8, 64>(7, 43),
+			  Nd(nullptr, Any(1, 1, 1, 7, 43), AnyStride(700, 700, 700, 50, 1)), false,
+			  700) &&
+	       round_trip(t, "ND strided", Part<T, 8, 64>(7, 11),
+			  Nd(nullptr, Any(1, 1, 1, 7, 11), AnyStride(1, 1, 1, 50, 3)), false,
+			  700) &&
+	       round_trip(t, "ND 5-D", Part<T, 32, 64>(24, 11),
+			  Nd(nullptr, Any(2, 1, 3, 4, 11), AnyStride(500, 500, 120, 20, 1)), false,
+			  1000) &&
+	       round_trip(t, "DN", Dn<T, 32, 8>(29, 7),
+			  DN(nullptr, Any(1, 1, 1, 29, 7), AnyStride(1, 1, 1, 1, 40)), true, 300) &&
+	       round_trip(t, "DN 3-D", Dn<T, 32, 8>(29, 6),
+			  DN(nullptr, Any(1, 1, 2, 29, 3), AnyStride(1, 1, 150, 1, 40)), true,
+			  400) &&
+	       round_trip(t, "ND to Nz", MatNz(29, 43),
+			  Nd(nullptr, Any(1, 1, 1, 29, 43), AnyStride(1, 1, 1, 50, 1)), false,
+			  1500) &&
+	       round_trip(t, "ND to Nz whole", MatNz(32, 64),
+			  Nd(nullptr, Any(1, 1, 1, 32, 64), AnyStride(1, 1, 1, 64, 1)), false,
+			  2048) &&
+	       round_trip(t, "DN to Zn", MatZn(43, 29),
+			  DN(nullptr, Any(1, 1, 1, 43, 29), AnyStride(1, 1, 1, 1, 50)), true,
+			  1500) &&
+	       round_trip(t, "NZ", MatNz(32, 64),
+			  NZ(nullptr, Any(1, 64 / c0, 2, 16, c0),
+			     AnyStride(2048, 32 * c0, 16 * c0, c0, 1)),
+			  false, 2048);
 }
 template <typename... T>
 void layouts_all(context &t, type_list<T...>)
@@ -146,14 +170,16 @@ void layouts_all(context &t, type_list<T...>)
 template <typename T, PadValue P>
 void load_padded(context &t)
 {
-	using Tl = Tile<TileType::Vec, T, 16, 32, BLayout::RowMajor, 10, 20, SLayout::NoneBox, 512, P>;
+	using Tl =
+		Tile<TileType::Vec, T, 16, 32, BLayout::RowMajor, 10, 20, SLayout::NoneBox, 512, P>;
 	using G = GlobalTensor<T, pto::Shape<1, 1, 1, 10, 20>, pto::Stride<1, 1, 1, 20, 1>>;
 
 	round_trip(t, "padded", Tl(), G(nullptr), false, 200);
 }
 
 using Acc = Tile<TileType::Acc, float, 32, 48, BLayout::ColMajor, -1, -1, SLayout::RowMajor, 1024>;
-using IAcc = Tile<TileType::Acc, int32_t, 32, 48, BLayout::ColMajor, -1, -1, SLayout::RowMajor, 1024>;
+using IAcc =
+	Tile<TileType::Acc, int32_t, 32, 48, BLayout::ColMajor, -1, -1, SLayout::RowMajor, 1024>;
 template <typename T>
 using Out = GlobalTensor<T, pto::Shape<1, 1, 1, 29, 43>, pto::Stride<1, 1, 1, 50, 1>>;
 
@@ -178,14 +204,16 @@ bool store_acc(context &t, const char *what, const Call &call)
 	call(g, acc);
 	for (int r = 0; r < 29; r++)
 		for (int c = 0; c < 43; c++)
-			if (!matches(t, what, r, c, out.data()[r * 50 + c], stored<Relu, D>(acc, r, c)))
+			if (!matches(t, what, r, c, out.data()[r * 50 + c],
+				     stored<Relu, D>(acc, r, c)))
 				return false;
 	return out.kept(t, what, [](int64_t i) { return i < 29 * 50 && i % 50 < 43; });
 }
 
 /* Copies between tiles, from (sr, sc) of the source to (dr, dc) of the destination. */
 template <typename D, typename S, typename Call>
-bool moved(context &t, const char *what, D d, S s, int dr, int dc, int sr, int sc, int rows, int cols, const Call &call)
+bool moved(context &t, const char *what, D d, S s, int dr, int dc, int sr, int sc, int rows,
+	   int cols, const Call &call)
 {
 	place at;
 
@@ -200,9 +228,12 @@ bool moved(context &t, const char *what, D d, S s, int dr, int dc, int sr, int s
 			const auto old = before[spec_offset<D>(r, c)];
 
 			if (!in) {
-				if (!t.expect(raw(now(d, r, c)) == raw(old), "%s: element (%d, %d) changed", what, r, c))
+				if (!t.expect(raw(now(d, r, c)) == raw(old),
+					      "%s: element (%d, %d) changed", what, r, c))
 					return false;
-			} else if (!matches(t, what, r, c, now(d, r, c), expected<typename D::DType>(wide(now(s, sr + r - dr, sc + c - dc))))) {
+			} else if (!matches(t, what, r, c, now(d, r, c),
+					    expected<typename D::DType>(
+						    wide(now(s, sr + r - dr, sc + c - dc))))) {
 				return false;
 			}
 		}
@@ -231,20 +262,27 @@ bool moves_of(context &t)
 	constexpr auto M = TileType::Mat;
 	const auto mat = BoxNz<M, T, 64, 64>(43, 61);
 
-	return moved(t, "Mat to Left", BoxNz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Mat to Left, Zz", BoxZz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Mat to Right", BoxZn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Mat to Nn", BoxNn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Zn to Zn", BoxZn<TileType::Right, T, 64, 64>(43, 61), BoxZn<M, T, 64, 64>(43, 61), 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Vec to Vec", Part<T, 64, 64>(43, 61), Part<T, 64, 96>(43, 61), 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Vec to Mat", BoxNz<M, T, 64, 64>(43, 61), Part<T, 64, 64>(43, 61), 0, 0, 0, 0, 43, 61, MOVE) &&
+	return moved(t, "Mat to Left", BoxNz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0, 0,
+		     43, 61, MOVE) &&
+	       moved(t, "Mat to Left, Zz", BoxZz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0,
+		     0, 43, 61, MOVE) &&
+	       moved(t, "Mat to Right", BoxZn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0,
+		     43, 61, MOVE) &&
+	       moved(t, "Mat to Nn", BoxNn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43,
+		     61, MOVE) &&
+	       moved(t, "Zn to Zn", BoxZn<TileType::Right, T, 64, 64>(43, 61),
+		     BoxZn<M, T, 64, 64>(43, 61), 0, 0, 0, 0, 43, 61, MOVE) &&
+	       moved(t, "Vec to Vec", Part<T, 64, 64>(43, 61), Part<T, 64, 96>(43, 61), 0, 0, 0, 0,
+		     43, 61, MOVE) &&
+	       moved(t, "Vec to Mat", BoxNz<M, T, 64, 64>(43, 61), Part<T, 64, 64>(43, 61), 0, 0, 0,
+		     0, 43, 61, MOVE) &&
 	       moved(t, "Mat to Vec", Part<T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "TEXTRACT", BoxZn<TileType::Right, T, 32, 32>(29, 30), mat, 0, 0, 13, 31, 29, 30,
-		     [](auto &d, const auto &s) { TEXTRACT(d, s, 13, 31); }) &&
-	       moved(t, "TEXTRACT Left", BoxZz<TileType::Left, T, 32, 32>(16, 32), mat, 0, 0, 16, 16, 16, 32,
-		     [](auto &d, const auto &s) { TEXTRACT(d, s, 16, 16); }) &&
-	       moved(t, "TINSERT", BoxNz<M, T, 64, 64>(64, 64), Part<T, 32, 32>(29, 30), 17, 5, 0, 0, 29, 30,
-		     [](auto &d, const auto &s) { TINSERT(d, s, 17, 5); });
+	       moved(t, "TEXTRACT", BoxZn<TileType::Right, T, 32, 32>(29, 30), mat, 0, 0, 13, 31,
+		     29, 30, [](auto &d, const auto &s) { TEXTRACT(d, s, 13, 31); }) &&
+	       moved(t, "TEXTRACT Left", BoxZz<TileType::Left, T, 32, 32>(16, 32), mat, 0, 0, 16,
+		     16, 16, 32, [](auto &d, const auto &s) { TEXTRACT(d, s, 16, 16); }) &&
+	       moved(t, "TINSERT", BoxNz<M, T, 64, 64>(64, 64), Part<T, 32, 32>(29, 30), 17, 5, 0,
+		     0, 29, 30, [](auto &d, const auto &s) { TINSERT(d, s, 17, 5); });
 }
 template <typename... T>
 void moves_all(context &t, type_list<T...>)
@@ -257,8 +295,10 @@ void moves_all(context &t, type_list<T...>)
 CHECK(tload_and_tstore_follow_every_layout) { layouts_all(t, loadable()); }
 CHECK(tload_pads_the_box_like_cases_2_and_3)
 {
-	load_padded<float, PadValue::Null>(t), load_padded<float, PadValue::Zero>(t), load_padded<float, PadValue::Min>(t);
-	load_padded<int32_t, PadValue::Min>(t), load_padded<int32_t, PadValue::Max>(t), load_padded<half, PadValue::Max>(t);
+	load_padded<float, PadValue::Null>(t), load_padded<float, PadValue::Zero>(t),
+		load_padded<float, PadValue::Min>(t);
+	load_padded<int32_t, PadValue::Min>(t), load_padded<int32_t, PadValue::Max>(t),
+		load_padded<half, PadValue::Max>(t);
 }
 CHECK(tload_into_a_window_leaves_the_rest_of_the_box)
 {
@@ -277,7 +317,9 @@ CHECK(tload_into_a_window_leaves_the_rest_of_the_box)
 		for (int c = 0; c < 64; c++) {
 			const bool in_window = r >= 7 && r < 12 && c >= 20 && c < 29;
 
-			if (!t.expect(now(whole, r, c) == (in_window ? 3.0f : before[size_t(r * 64 + c)]), "element (%d, %d)", r, c))
+			if (!t.expect(now(whole, r, c) ==
+					      (in_window ? 3.0f : before[size_t(r * 64 + c)]),
+				      "element (%d, %d)", r, c))
 				return;
 		}
 }
@@ -298,17 +340,30 @@ CHECK(tstore_converts_the_accumulator)
 {
 	const auto store = [](auto &g, auto &a) { TSTORE(g, a); };
 
-	(void)(store_acc<false, float, Acc>(t, "f32 to f32", store) && store_acc<false, half, Acc>(t, "f32 to f16", store) &&
-	       store_acc<false, bfloat16_t, Acc>(t, "f32 to bf16", store) && store_acc<false, int32_t, IAcc>(t, "i32 to i32", store));
+	(void)(store_acc<false, float, Acc>(t, "f32 to f32", store) &&
+	       store_acc<false, half, Acc>(t, "f32 to f16", store) &&
+	       store_acc<false, bfloat16_t, Acc>(t, "f32 to bf16", store) &&
+	       store_acc<false, int32_t, IAcc>(t, "i32 to i32", store));
 }
 CHECK(tstore_has_all_its_template_forms)
 {
-	(void)(store_acc<false, float, Acc>(t, "phase", [](auto &g, auto &a) { TSTORE<last>(g, a); }) &&
-	       store_acc<false, float, Acc>(t, "atomic", [](auto &g, auto &a) { TSTORE<Acc, Out<float>, none>(g, a); }) &&
-	       store_acc<false, float, Acc>(t, "phase, atomic", [](auto &g, auto &a) { TSTORE<last, Acc, Out<float>, none>(g, a); }) &&
-	       store_acc<true, float, Acc>(t, "relu", [](auto &g, auto &a) { TSTORE<Acc, Out<float>, none, relu>(g, a); }) &&
-	       store_acc<true, half, Acc>(t, "relu f16", [](auto &g, auto &a) { TSTORE<last, Acc, Out<half>, none, relu>(g, a); }) &&
-	       store_acc<true, int32_t, IAcc>(t, "relu i32", [](auto &g, auto &a) { TSTORE<IAcc, Out<int32_t>, none, relu>(g, a); }));
+	(void)(store_acc<false, float, Acc>(t, "phase",
+					    [](auto &g, auto &a) { TSTORE<last>(g, a); }) &&
+	       store_acc<false, float, Acc>(
+		       t, "atomic",
+		       [](auto &g, auto &a) { TSTORE<Acc, Out<float>, none>(g, a); }) &&
+	       store_acc<false, float, Acc>(
+		       t, "phase, atomic",
+		       [](auto &g, auto &a) { TSTORE<last, Acc, Out<float>, none>(g, a); }) &&
+	       store_acc<true, float, Acc>(
+		       t, "relu",
+		       [](auto &g, auto &a) { TSTORE<Acc, Out<float>, none, relu>(g, a); }) &&
+	       store_acc<true, half, Acc>(
+		       t, "relu f16",
+		       [](auto &g, auto &a) { TSTORE<last, Acc, Out<half>, none, relu>(g, a); }) &&
+	       store_acc<true, int32_t, IAcc>(t, "relu i32", [](auto &g, auto &a) {
+		       TSTORE<IAcc, Out<int32_t>, none, relu>(g, a);
+	       }));
 }
 CHECK(tstore_quantises_by_a_scalar)
 {
@@ -332,8 +387,14 @@ CHECK(tstore_quantises_by_a_scalar)
 		for (int c = 0; c < 43; c++) {
 			const double v = std::nearbyint(double(now(acc, r, c) * scale - 7.0f));
 
-			if (!matches(t, "i8", r, c, s8[size_t(r * 50 + c)], int64_t(v < -128 ? -128 : v > 127 ? 127 : v)) ||
-			    !matches(t, "u8", r, c, u8[size_t(r * 50 + c)], int64_t(v < 0 ? 0 : v > 255 ? 255 : v)))
+			if (!matches(t, "i8", r, c, s8[size_t(r * 50 + c)],
+				     int64_t(v < -128  ? -128
+					     : v > 127 ? 127
+						       : v)) ||
+			    !matches(t, "u8", r, c, u8[size_t(r * 50 + c)],
+				     int64_t(v < 0     ? 0
+					     : v > 255 ? 255
+						       : v)))
 				return;
 		}
 }
@@ -365,8 +426,10 @@ CHECK(tstore_adds_atomically)
 			const size_t i = size_t(r * 50 + c);
 
 			if (!matches(t, "f32", r, c, f[i], double(float(float(1.5f + x) + x))) ||
-			    !matches(t, "f16", r, c, hm[i], to_type<half>(to_type<half>(1.5 + y) + y)) ||
-			    !matches(t, "i32", r, c, im[i], int64_t(7 + 2 * (in ? now(n, r, c) : 0))))
+			    !matches(t, "f16", r, c, hm[i],
+				     to_type<half>(to_type<half>(1.5 + y) + y)) ||
+			    !matches(t, "i32", r, c, im[i],
+				     int64_t(7 + 2 * (in ? now(n, r, c) : 0))))
 				return;
 		}
 }
@@ -380,7 +443,9 @@ CHECK(tmov_converts_the_accumulator)
 
 	(void)(moved(t, "Acc to Vec f16", V(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43, MOVE) &&
 	       moved(t, "Acc to Vec f32", F(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43,
-		     [](auto &d, const auto &s) { TMOV<F, A, AccToVecMode::SingleModeVec0, ReluPreMode::NoRelu>(d, s); }) &&
+		     [](auto &d, const auto &s) {
+			     TMOV<F, A, AccToVecMode::SingleModeVec0, ReluPreMode::NoRelu>(d, s);
+		     }) &&
 	       moved(t, "Acc to Mat bf16", M(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43, MOVE) &&
 	       moved(t, "Acc to Mat TEXTRACT", M(16, 20), A(29, 43), 0, 0, 9, 17, 16, 20,
 		     [](auto &d, const auto &s) { TEXTRACT(d, s, 9, 17); }) &&

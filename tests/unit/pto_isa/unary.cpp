@@ -13,7 +13,8 @@ using call1 = void (*)(Row<T> &, const Row<T> &);
 
 /* Runs over the tile's elements as they are; results within @tol units of the last place. */
 template <typename T, typename Ref>
-bool compare_unary(context &t, const char *op, call1<T> call, const Ref &ref, Row<T> &d, const Row<T> &a, double tol)
+bool compare_unary(context &t, const char *op, call1<T> call, const Ref &ref, Row<T> &d,
+		   const Row<T> &a, double tol)
 {
 	const auto before = copy_of(d);
 	char what[64];
@@ -51,12 +52,18 @@ bool unary(context &t, const char *op, call1<T> call, const Ref &ref, double tol
 	return ok;
 }
 
-#define UNARY(T, INST, EXPR) \
-	unary<T>(t, #INST, [](Row<T> &d, const Row<T> &a) { INST(d, a); }, [](auto x) { using X = decltype(x); return X(EXPR); })
+#define UNARY(T, INST, EXPR)                                              \
+	unary<T>(                                                         \
+		t, #INST, [](Row<T> &d, const Row<T> &a) { INST(d, a); }, \
+		[](auto x) {                                              \
+			using X = decltype(x);                            \
+			return X(EXPR);                                   \
+		})
 
 /* Sweeps the whole range of a float function: all exponents, and dense around @lo to @hi. */
 template <typename Ref>
-void sweep(context &t, const char *op, call1<float> call, const Ref &ref, float lo, float hi, double tol)
+void sweep(context &t, const char *op, call1<float> call, const Ref &ref, float lo, float hi,
+	   double tol)
 {
 	place at;
 	Row<float> d(8, 64), a(8, 64);
@@ -66,7 +73,8 @@ void sweep(context &t, const char *op, call1<float> call, const Ref &ref, float 
 	for (int round = 0; round < 400 && !t.bad; round++) {
 		for (int i = 0; i < 512; i++)
 			a.data()[i] = round % 2 ? from_raw<float>(t.next() >> 32)
-						: lo + (hi - lo) * float(t.below(1 << 24)) / float(1 << 24);
+						: lo + (hi - lo) * float(t.below(1 << 24)) /
+								  float(1 << 24);
 		compare_unary(t, op, call, ref, d, a, tol);
 	}
 }
@@ -87,29 +95,33 @@ void all_halves(context &t, const char *op, call1<half> call, const Ref &ref, do
 	}
 }
 
-#define SWEEP(INST, EXPR, LO, HI, TOL)                                                                          \
-	sweep(                                                                                                  \
-		t, #INST, [](Row<float> &d, const Row<float> &a) { INST(d, a); }, [](double x) { return EXPR; }, LO, HI, TOL); \
-	all_halves(                                                                                             \
-		t, #INST, [](Row<half> &d, const Row<half> &a) { INST(d, a); }, [](double x) { return EXPR; }, 1)
+#define SWEEP(INST, EXPR, LO, HI, TOL)                                            \
+	sweep(                                                                    \
+		t, #INST, [](Row<float> &d, const Row<float> &a) { INST(d, a); }, \
+		[](double x) { return EXPR; }, LO, HI, TOL);                      \
+	all_halves(                                                               \
+		t, #INST, [](Row<half> &d, const Row<half> &a) { INST(d, a); },   \
+		[](double x) { return EXPR; }, 1)
 
 } // namespace
 
 CHECK(tabs_clears_the_sign_and_keeps_the_least_integer)
 {
 	(void)(UNARY(float, TABS, std::fabs(x)) && UNARY(half, TABS, std::fabs(x)) &&
-	       UNARY(int8_t, TABS, int8_t(x < 0 ? -x : x)) && UNARY(int16_t, TABS, int16_t(x < 0 ? -x : x)) &&
+	       UNARY(int8_t, TABS, int8_t(x < 0 ? -x : x)) &&
+	       UNARY(int16_t, TABS, int16_t(x < 0 ? -x : x)) &&
 	       UNARY(int32_t, TABS, int32_t(x < 0 ? -x : x)));
 }
 CHECK(tneg_negates_and_wraps)
 {
-	(void)(UNARY(float, TNEG, -x) && UNARY(half, TNEG, -x) && UNARY(bfloat16_t, TNEG, -x) && UNARY(int8_t, TNEG, 0 - x) &&
-	       UNARY(int16_t, TNEG, 0 - x) && UNARY(int32_t, TNEG, 0 - x));
+	(void)(UNARY(float, TNEG, -x) && UNARY(half, TNEG, -x) && UNARY(bfloat16_t, TNEG, -x) &&
+	       UNARY(int8_t, TNEG, 0 - x) && UNARY(int16_t, TNEG, 0 - x) &&
+	       UNARY(int32_t, TNEG, 0 - x));
 }
 CHECK(tnot_complements_bits)
 {
-	(void)(UNARY(int8_t, TNOT, ~x) && UNARY(uint8_t, TNOT, ~x) && UNARY(int16_t, TNOT, ~x) && UNARY(uint16_t, TNOT, ~x) &&
-	       UNARY(int32_t, TNOT, ~x));
+	(void)(UNARY(int8_t, TNOT, ~x) && UNARY(uint8_t, TNOT, ~x) && UNARY(int16_t, TNOT, ~x) &&
+	       UNARY(uint16_t, TNOT, ~x) && UNARY(int32_t, TNOT, ~x));
 }
 CHECK(trelu_passes_nan_and_minus_zero)
 {
@@ -117,19 +129,19 @@ CHECK(trelu_passes_nan_and_minus_zero)
 	       UNARY(int32_t, TRELU, x < 0 ? 0 : x));
 }
 
-CHECK(texp_is_within_two_units_everywhere)
-{
-	SWEEP(TEXP, std::exp(x), -90.0f, 90.0f, 2);
-}
+CHECK(texp_is_within_two_units_everywhere) { SWEEP(TEXP, std::exp(x), -90.0f, 90.0f, 2); }
 CHECK(tlog_is_within_two_units_everywhere)
 {
 	SWEEP(TLOG, x < 0 ? std::nan("") : std::log(x), 0.5f, 2.0f, 2);
 }
 CHECK(tsqrt_is_correctly_rounded)
 {
-	sweep(t, "TSQRT", [](Row<float> &d, const Row<float> &a) { TSQRT(d, a); }, [](double x) { return std::sqrt(x); }, 0.0f,
-	      100.0f, 0.5);
-	all_halves(t, "TSQRT", [](Row<half> &d, const Row<half> &a) { TSQRT(d, a); }, [](double x) { return std::sqrt(x); }, 0);
+	sweep(
+		t, "TSQRT", [](Row<float> &d, const Row<float> &a) { TSQRT(d, a); },
+		[](double x) { return std::sqrt(x); }, 0.0f, 100.0f, 0.5);
+	all_halves(
+		t, "TSQRT", [](Row<half> &d, const Row<half> &a) { TSQRT(d, a); },
+		[](double x) { return std::sqrt(x); }, 0);
 }
 CHECK(trsqrt_of_zero_is_infinite)
 {
@@ -142,10 +154,7 @@ CHECK(trsqrt_of_zero_is_infinite)
 	TRSQRT(d, a, a);
 	t.expect(d.GetValue(0) == INFINITY, "TRSQRT(0) with scratch is %g", double(d.GetValue(0)));
 }
-CHECK(trecip_of_zero_is_infinite_with_its_sign)
-{
-	SWEEP(TRECIP, 1.0 / x, -10.0f, 10.0f, 0.5);
-}
+CHECK(trecip_of_zero_is_infinite_with_its_sign) { SWEEP(TRECIP, 1.0 / x, -10.0f, 10.0f, 0.5); }
 CHECK(exp_and_log_treat_special_values_as_ieee)
 {
 	place at;

@@ -32,8 +32,7 @@
 #include "pto/cpu/transpose_pad.hpp"
 
 namespace pto {
-namespace comm {
-}
+namespace comm {}
 } // namespace pto
 
 #endif

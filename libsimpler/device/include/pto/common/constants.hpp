@@ -64,18 +64,53 @@ enum class TileType { Vec, Mat, Left, Right, Acc, Bias, Scaling, ScaleLeft, Scal
 enum class BLayout { RowMajor = 0, ColMajor = 1 };
 enum class SLayout { NoneBox = 0, RowMajor = 1, ColMajor = 2 };
 enum class Layout {
-	ND, DN, NZ, SCALE, MX_A_ND, MX_A_DN, MX_A_ZZ, MX_B_ND, MX_B_DN, MX_B_NN, HIF4_A_ZZ, HIF4_B_NN,
-	NC1HWC0, GNC1HWC0, NCHW, GNCHW, NHWC, NDC1HWC0, NCDHW, FRACTAL_Z, FRACTAL_Z_S16S8, FRACTAL_Z_3D, MAX
+	ND,
+	DN,
+	NZ,
+	SCALE,
+	MX_A_ND,
+	MX_A_DN,
+	MX_A_ZZ,
+	MX_B_ND,
+	MX_B_DN,
+	MX_B_NN,
+	HIF4_A_ZZ,
+	HIF4_B_NN,
+	NC1HWC0,
+	GNC1HWC0,
+	NCHW,
+	GNCHW,
+	NHWC,
+	NDC1HWC0,
+	NCDHW,
+	FRACTAL_Z,
+	FRACTAL_Z_S16S8,
+	FRACTAL_Z_3D,
+	MAX
 };
 /* Values above 32 bits are custom pads: (1 << 32) | element bits. */
 enum class PadValue : uint64_t { Null = 0, Zero = 1, Max = 2, Min = 3 };
 enum class CompactMode { Null, Normal, RowPlusOne, RowAlignedPadding };
 enum class CmpMode { EQ = 0, NE = 1, LT = 2, LE = 3, GT = 4, GE = 5 };
 enum class RoundMode {
-	CAST_NONE = 0, CAST_RINT = 1, CAST_ROUND = 2, CAST_FLOOR = 3, CAST_CEIL = 4, CAST_TRUNC = 5, CAST_ODD = 6
+	CAST_NONE = 0,
+	CAST_RINT = 1,
+	CAST_ROUND = 2,
+	CAST_FLOOR = 3,
+	CAST_CEIL = 4,
+	CAST_TRUNC = 5,
+	CAST_ODD = 6
 };
 enum class SaturationMode { ON = 0, OFF = 1 };
-enum class MaskPattern { P0101 = 1, P1010 = 2, P0001 = 3, P0010 = 4, P0100 = 5, P1000 = 6, P1111 = 7 };
+enum class MaskPattern {
+	P0101 = 1,
+	P1010 = 2,
+	P0001 = 3,
+	P0010 = 4,
+	P0100 = 5,
+	P1000 = 6,
+	P1111 = 7
+};
 enum class AtomicType { AtomicNone, AtomicAdd };
 enum class ReluPreMode { NoRelu, NormalRelu };
 enum class STPhase { Unspecified = 0, Partial = 2, Final = 3 };
@@ -90,16 +125,36 @@ enum class ScatterConflict { Last, Default };
 enum class GatherAxis { ROW, COL };
 enum class ScatterAxis { ROW, COL };
 enum class TileSplitAxis {
-	TILE_NO_SPLIT = 0, TILE_UP_DOWN = 1, TILE_LEFT_RIGHT = 2, TILE_UP_DOWN_ODD = 3, TILE_LEFT_RIGHT_ODD = 4
+	TILE_NO_SPLIT = 0,
+	TILE_UP_DOWN = 1,
+	TILE_LEFT_RIGHT = 2,
+	TILE_UP_DOWN_ODD = 3,
+	TILE_LEFT_RIGHT_ODD = 4
 };
 enum Direction : uint8_t {
-	DIR_C2V = 1, DIR_V2C = 2, DIR_BOTH = 3, DIR_V2C_CTRL = 4, DIR_C2V_GM = 5, DIR_V2C_GM = 6
+	DIR_C2V = 1,
+	DIR_V2C = 2,
+	DIR_BOTH = 3,
+	DIR_V2C_CTRL = 4,
+	DIR_C2V_GM = 5,
+	DIR_V2C_GM = 6
 };
 enum class QuantType { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
 enum class QuantScaleAlg { OCP, NV };
 enum QuantMode_t {
-	NoQuant = 0, F322F16 = 1, VREQ8 = 2, REQ8 = 3, VDEQF16 = 4, DEQF16 = 5, VSHIFTS322S16 = 12,
-	SHIFTS322S16 = 13, F322BF16 = 16, VQF322B8_PRE = 23, QF322B8_PRE = 24, QF322F16_PRE = 32, QF322BF16_PRE = 34
+	NoQuant = 0,
+	F322F16 = 1,
+	VREQ8 = 2,
+	REQ8 = 3,
+	VDEQF16 = 4,
+	DEQF16 = 5,
+	VSHIFTS322S16 = 12,
+	SHIFTS322S16 = 13,
+	F322BF16 = 16,
+	VQF322B8_PRE = 23,
+	QF322B8_PRE = 24,
+	QF322F16_PRE = 32,
+	QF322BF16_PRE = 34
 };
 enum class SyncAllMode { Hard, Soft };
 enum class SyncCoreType { AIVOnly, AICOnly, Mix };
@@ -116,10 +171,7 @@ enum class FmodAlgorithm { DEFAULT, HIGH_PRECISION };
 enum class PowAlgorithm { DEFAULT, HIGH_PRECISION };
 enum class SetFmatrixMode { FMATRIX_A_AUTO, FMATRIX_B_AUTO, FMATRIX_A_MANUAL, FMATRIX_B_MANUAL };
 
-constexpr PadValue PadValueCustom16(uint16_t raw)
-{
-	return PadValue((uint64_t(1) << 32) | raw);
-}
+constexpr PadValue PadValueCustom16(uint16_t raw) { return PadValue((uint64_t(1) << 32) | raw); }
 
 /* Custom pad from the bits of a 4-byte value; float on compilers that can look at them. */
 constexpr PadValue PadValueCustom(float v)
@@ -127,7 +179,8 @@ constexpr PadValue PadValueCustom(float v)
 	return PadValue((uint64_t(1) << 32) | __builtin_bit_cast(uint32_t, v));
 }
 
-#if __cplusplus > 201703L && defined(__cpp_nontype_template_args) && __cpp_nontype_template_args >= 201911L
+#if __cplusplus > 201703L && defined(__cpp_nontype_template_args) && \
+	__cpp_nontype_template_args >= 201911L
 template <auto V>
 inline constexpr PadValue PadCustom = PadValueCustom(float(V));
 #else
@@ -135,10 +188,7 @@ template <int V>
 inline constexpr PadValue PadCustom = PadValueCustom(float(V));
 #endif
 
-constexpr bool is_custom_pad(PadValue v)
-{
-	return (uint64_t(v) >> 32) != 0;
-}
+constexpr bool is_custom_pad(PadValue v) { return (uint64_t(v) >> 32) != 0; }
 
 namespace bits {
 
@@ -154,7 +204,8 @@ constexpr uint64_t pad_limit(bool max)
 	if (!std::is_integral_v<T> || sizeof(T) == 8)
 		return 0;
 	if (std::is_signed_v<T>)
-		return max ? (uint64_t(1) << (8 * sizeof(T) - 1)) - 1 : uint64_t(1) << (8 * sizeof(T) - 1);
+		return max ? (uint64_t(1) << (8 * sizeof(T) - 1)) - 1
+			   : uint64_t(1) << (8 * sizeof(T) - 1);
 	return max ? ~uint64_t(0) : 0;
 }
 

@@ -20,7 +20,8 @@
 
 extern "C" {
 /* One per kernel object, however many of its sources include this header. */
-__attribute__((visibility("default"), weak, used)) const struct pto_core_ops *pto_core_ops_bound = nullptr;
+__attribute__((visibility("default"), weak, used)) const struct pto_core_ops *pto_core_ops_bound =
+	nullptr;
 }
 
 namespace pto {
@@ -77,7 +78,8 @@ struct private_core {
 	}
 	void allocate(int arena)
 	{
-		size_t bytes = (core.arena_bytes[arena] + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+		size_t bytes =
+			(core.arena_bytes[arena] + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 
 		core.arena[arena] = static_cast<uint8_t *>(aligned_alloc(ARENA_ALIGN, bytes));
 		if (!core.arena[arena])
@@ -107,7 +109,8 @@ inline uint8_t *arena_base(pto_core *core, int arena)
 }
 
 /* Ends the run with code INVALID_ARGS and a message. */
-[[noreturn]] inline __attribute__((noinline, cold, format(printf, 1, 2))) void fail(const char *fmt, ...)
+[[noreturn]] inline __attribute__((noinline, cold, format(printf, 1, 2))) void fail(const char *fmt,
+										    ...)
 {
 	char text[512];
 	va_list ap;
@@ -122,17 +125,15 @@ inline uint8_t *arena_base(pto_core *core, int arena)
 }
 
 /* True when instructions check their operands at run time (SIMPLER_CHECK=1). */
-inline bool checked()
-{
-	return pto_core_ops_bound && pto_core_ops_bound->checked;
-}
+inline bool checked() { return pto_core_ops_bound && pto_core_ops_bound->checked; }
 
 } // namespace core
 
 namespace cpu_sim {
 
 /* Coordinates that a kernel called as a plain function sees on this thread. */
-inline void set_execution_context(uint32_t block, uint32_t sub, uint32_t sub_dim, uint32_t block_num = 1)
+inline void set_execution_context(uint32_t block, uint32_t sub, uint32_t sub_dim,
+				  uint32_t block_num = 1)
 {
 	pto_core *c = core::self();
 
@@ -149,14 +150,8 @@ enum class NPUArch { A2A3 = 2201, A5 = 3510 };
 } // namespace pto
 
 /* Memories of this thread's own core: sizes of an architecture, contents zero. */
-inline void NPU_MEMORY_INIT(pto::NPUArch arch)
-{
-	pto::core::own_core().set_arch(int(arch));
-}
+inline void NPU_MEMORY_INIT(pto::NPUArch arch) { pto::core::own_core().set_arch(int(arch)); }
 
-inline void NPU_MEMORY_CLEAR()
-{
-	pto::core::own_core().clear();
-}
+inline void NPU_MEMORY_CLEAR() { pto::core::own_core().clear(); }
 
 #endif

@@ -15,11 +15,11 @@ namespace pto {
 
 /* What a slot holds of one lane's tile; stands at the start of the slot, before the elements. */
 struct PipeLane {
-	uint16_t rows, cols;	/* transported rectangle */
-	uint16_t pitch;		/* elements from row to row */
+	uint16_t rows, cols; /* transported rectangle */
+	uint16_t pitch; /* elements from row to row */
 	uint16_t elem_bytes;
-	uint32_t offset;	/* bytes from the end of the slot header */
-	uint16_t box_rows;	/* physical rows and columns of the lane's share */
+	uint32_t offset; /* bytes from the end of the slot header */
+	uint16_t box_rows; /* physical rows and columns of the lane's share */
 	uint16_t box_cols;
 };
 struct PipeSlotHeader {
@@ -32,8 +32,8 @@ static_assert(sizeof(PipeSlotHeader) == 64, "elements stay aligned");
  * @SlotBytes is the size of a whole tile before splitting.  One object may
  * serve both ends; it only counts what this end has popped.
  */
-template <uint8_t FlagID_, uint8_t Dir_, uint32_t SlotBytes_, uint8_t SlotNum_, uint8_t LocalSlotNum_ = 2,
-	  bool NoSplit_ = false, bool UnitFlag_ = false>
+template <uint8_t FlagID_, uint8_t Dir_, uint32_t SlotBytes_, uint8_t SlotNum_,
+	  uint8_t LocalSlotNum_ = 2, bool NoSplit_ = false, bool UnitFlag_ = false>
 struct TPipe {
 	static constexpr bool is_pipe = true;
 	static constexpr uint8_t FlagID = FlagID_;
@@ -43,12 +43,11 @@ struct TPipe {
 	static constexpr uint8_t LocalSlotNum = LocalSlotNum_;
 	static constexpr bool NoSplit = NoSplit_;
 
-	/* Slot memory in global memory (the runtime's own serves as well) and the consumers' local buffers. */
+	/* Slots in global memory (the runtime's own serve as well), local buffers. */
 	template <typename GM>
 	TPipe(GM, uint64_t c2v_consumer_buf, uint64_t v2c_consumer_buf)
 		: c2v_buf(c2v_consumer_buf), v2c_buf(v2c_consumer_buf)
-	{
-	}
+	{}
 
 	pto_pipe key() const
 	{
@@ -69,14 +68,16 @@ struct TPipe {
 template <typename T, typename = void>
 struct is_pipe : std::false_type {};
 template <typename T>
-struct is_pipe<T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_pipe)>> : std::true_type {};
+struct is_pipe<T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_pipe)>>
+	: std::true_type {};
 template <typename T>
 inline constexpr bool is_pipe_v = is_pipe<T>::value;
 
 /* Conversion and store options a push from the accumulator may carry. */
-template <Layout LayoutMode_ = Layout::ND, QuantMode_t Quant_ = NoQuant, ReluPreMode Relu_ = ReluPreMode::NoRelu,
-	  STPhase Phase_ = STPhase::Unspecified, int SubBlockId_ = 0, AtomicType Atomic_ = AtomicType::AtomicNone,
-	  bool ClipRelu_ = false, bool ChannelSplit_ = false>
+template <Layout LayoutMode_ = Layout::ND, QuantMode_t Quant_ = NoQuant,
+	  ReluPreMode Relu_ = ReluPreMode::NoRelu, STPhase Phase_ = STPhase::Unspecified,
+	  int SubBlockId_ = 0, AtomicType Atomic_ = AtomicType::AtomicNone, bool ClipRelu_ = false,
+	  bool ChannelSplit_ = false>
 struct FixpipeParams {
 	static constexpr QuantMode_t Quant = Quant_;
 	static constexpr ReluPreMode Relu = Relu_;

@@ -33,7 +33,8 @@ public:
 	Extents() : value_{(N == DYNAMIC ? 1 : N)...} {}
 	/* Five values, or exactly as many as there are dynamic slots, in order. */
 	template <typename... V,
-		  std::enable_if_t<(sizeof...(V) > 0) && (sizeof...(V) == 5 || sizeof...(V) == size_t(dynamics)) &&
+		  std::enable_if_t<(sizeof...(V) >
+				    0) && (sizeof...(V) == 5 || sizeof...(V) == size_t(dynamics)) &&
 					   (std::is_convertible_v<V, int64_t> && ...),
 				   int> = 0>
 	Extents(V... v) : value_{(N == DYNAMIC ? 1 : N)...}
@@ -83,9 +84,9 @@ public:
 	GlobalTensor() = default;
 	GlobalTensor(DType *data) : data_(data) {}
 	GlobalTensor(DType *data, const Shape_ &shape) : data_(data), shape_(shape) {}
-	GlobalTensor(DType *data, const Shape_ &shape, const Stride_ &stride) : data_(data), shape_(shape), stride_(stride)
-	{
-	}
+	GlobalTensor(DType *data, const Shape_ &shape, const Stride_ &stride)
+		: data_(data), shape_(shape), stride_(stride)
+	{}
 
 	DType *data() const { return data_; }
 	int64_t GetShape(int d) const { return shape_[d]; }
@@ -127,7 +128,8 @@ private:
 template <typename T, typename = void>
 struct is_global_data : std::false_type {};
 template <typename T>
-struct is_global_data<T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_global)>>
+struct is_global_data<
+	T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_global)>>
 	: std::true_type {};
 template <typename T>
 inline constexpr bool is_global_data_v = is_global_data<T>::value;
@@ -144,10 +146,7 @@ constexpr int64_t mul(int64_t a, int64_t b)
 {
 	return a == DYNAMIC || b == DYNAMIC ? int64_t(DYNAMIC) : a * b;
 }
-constexpr int64_t div(int64_t a, int64_t b)
-{
-	return a == DYNAMIC ? int64_t(DYNAMIC) : a / b;
-}
+constexpr int64_t div(int64_t a, int64_t b) { return a == DYNAMIC ? int64_t(DYNAMIC) : a / b; }
 
 /* Shape and stride of an R x C matrix stored in layout L. */
 template <typename T, int64_t R, int64_t C, Layout L>
@@ -155,14 +154,20 @@ struct pick {
 	using shape = pto::Shape<1, 1, 1, R, C>;
 	using stride = pto::Stride<mul(R, C), mul(R, C), mul(R, C), C, 1>;
 	static shape make_shape(int64_t r, int64_t c) { return shape(1, 1, 1, r, c); }
-	static stride make_stride(int64_t r, int64_t c) { return stride(r * c, r * c, r * c, c, 1); }
+	static stride make_stride(int64_t r, int64_t c)
+	{
+		return stride(r * c, r * c, r * c, c, 1);
+	}
 };
 template <typename T, int64_t R, int64_t C>
 struct pick<T, R, C, Layout::DN> {
 	using shape = pto::Shape<1, 1, 1, R, C>;
 	using stride = pto::Stride<mul(R, C), mul(R, C), mul(R, C), 1, R>;
 	static shape make_shape(int64_t r, int64_t c) { return shape(1, 1, 1, r, c); }
-	static stride make_stride(int64_t r, int64_t c) { return stride(r * c, r * c, r * c, 1, r); }
+	static stride make_stride(int64_t r, int64_t c)
+	{
+		return stride(r * c, r * c, r * c, 1, r);
+	}
 };
 template <typename T, int64_t R, int64_t C>
 struct pick<T, R, C, Layout::NZ> {
@@ -173,7 +178,10 @@ struct pick<T, R, C, Layout::NZ> {
 	{
 		return shape(1, c / c0, r / FRACTAL_NZ_ROW, FRACTAL_NZ_ROW, c0);
 	}
-	static stride make_stride(int64_t r, int64_t c) { return stride(r * c, r * c0, FRACTAL_NZ_ROW * c0, c0, 1); }
+	static stride make_stride(int64_t r, int64_t c)
+	{
+		return stride(r * c, r * c0, FRACTAL_NZ_ROW * c0, c0, 1);
+	}
 };
 
 } // namespace shape2d
@@ -183,14 +191,18 @@ struct TileShape2D : shape2d::pick<T, R, C, L>::shape {
 	using Base = typename shape2d::pick<T, R, C, L>::shape;
 
 	TileShape2D() = default;
-	TileShape2D(int64_t rows, int64_t cols) : Base(shape2d::pick<T, R, C, L>::make_shape(rows, cols)) {}
+	TileShape2D(int64_t rows, int64_t cols)
+		: Base(shape2d::pick<T, R, C, L>::make_shape(rows, cols))
+	{}
 };
 template <typename T, int64_t R, int64_t C, Layout L = Layout::ND>
 struct BaseShape2D : shape2d::pick<T, R, C, L>::stride {
 	using Base = typename shape2d::pick<T, R, C, L>::stride;
 
 	BaseShape2D() = default;
-	BaseShape2D(int64_t rows, int64_t cols) : Base(shape2d::pick<T, R, C, L>::make_stride(rows, cols)) {}
+	BaseShape2D(int64_t rows, int64_t cols)
+		: Base(shape2d::pick<T, R, C, L>::make_stride(rows, cols))
+	{}
 };
 
 } // namespace pto

@@ -48,10 +48,14 @@ struct map {
 	static constexpr bool outer_row = B == BLayout::RowMajor;
 	static constexpr bool inner_row = S == SLayout::RowMajor;
 
-	static constexpr int block_rows = !boxed || (inner_row && !outer_row) ? UNBOUNDED : InnerRows;
-	static constexpr int block_cols = !boxed || (!inner_row && outer_row) ? UNBOUNDED : InnerCols;
-	static constexpr ptrdiff_t row_step = boxed ? (inner_row ? InnerCols : 1) : (outer_row ? Cols : 1);
-	static constexpr ptrdiff_t col_step = boxed ? (inner_row ? 1 : InnerRows) : (outer_row ? 1 : Rows);
+	static constexpr int block_rows =
+		!boxed || (inner_row && !outer_row) ? UNBOUNDED : InnerRows;
+	static constexpr int block_cols =
+		!boxed || (!inner_row && outer_row) ? UNBOUNDED : InnerCols;
+	static constexpr ptrdiff_t row_step =
+		boxed ? (inner_row ? InnerCols : 1) : (outer_row ? Cols : 1);
+	static constexpr ptrdiff_t col_step =
+		boxed ? (inner_row ? 1 : InnerRows) : (outer_row ? 1 : Rows);
 
 	static constexpr size_t offset(int r, int c)
 	{
@@ -60,8 +64,9 @@ struct map {
 		} else {
 			const size_t sr = unsigned(r) / InnerRows, ir = unsigned(r) % InnerRows;
 			const size_t sc = unsigned(c) / InnerCols, ic = unsigned(c) % InnerCols;
-			const size_t box = outer_row ? sr * Cols * InnerRows + sc * InnerRows * InnerCols
-						     : sc * Rows * InnerCols + sr * InnerRows * InnerCols;
+			const size_t box =
+				outer_row ? sr * Cols * InnerRows + sc * InnerRows * InnerCols
+					  : sc * Rows * InnerCols + sr * InnerRows * InnerCols;
 
 			return box + (inner_row ? ir * InnerCols + ic : ic * InnerRows + ir);
 		}

@@ -22,8 +22,9 @@
 
 namespace pto {
 
-template <TileType Loc_, typename Element_, int Rows_, int Cols_, BLayout BFractal_ = BLayout::RowMajor,
-	  int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox, int SFractalSize_ = 512,
+template <TileType Loc_, typename Element_, int Rows_, int Cols_,
+	  BLayout BFractal_ = BLayout::RowMajor, int RowValid_ = Rows_, int ColValid_ = Cols_,
+	  SLayout SFractal_ = SLayout::NoneBox, int SFractalSize_ = 512,
 	  PadValue PadVal_ = PadValue::Null, CompactMode Compact_ = CompactMode::Null>
 class Tile {
 public:
@@ -53,7 +54,7 @@ public:
 	using Map = layout::map<BFractal, SFractal, Rows, Cols, InnerRows, InnerCols>;
 	static constexpr int RowStride = int(Map::row_step);
 	static constexpr int ColStride = int(Map::col_step);
-	/* Elements from the first to the last one of the box; more than Numel for boxes that are not whole. */
+	/* Elements from first to last; more than Numel where boxes are not whole. */
 	static constexpr size_t Extent = Map::offset(Rows - 1, Cols - 1) + 1 > size_t(Numel)
 						 ? Map::offset(Rows - 1, Cols - 1) + 1
 						 : size_t(Numel);
@@ -65,7 +66,8 @@ public:
 		      "[PTO][SA] valid columns must be within the tile");
 	static_assert(SFractalSize == 512 || SFractalSize == 1024 || SFractalSize == 32,
 		      "[PTO][SA] the fractal size must be 512, 1024 or 32");
-	static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * sizeof(DType) % BLOCK_BYTE_SIZE == 0,
+	static_assert(isBoxedLayout ||
+			      (isRowMajor ? Cols : Rows) * sizeof(DType) % BLOCK_BYTE_SIZE == 0,
 		      "[PTO][SA] the contiguous dimension must be a multiple of 32 bytes");
 	static_assert(!isBoxedLayout || Loc == TileType::Vec || SFractalSize == 32 || Rows == 1 ||
 			      (Rows % InnerRows == 0 && Cols % InnerCols == 0),
@@ -73,19 +75,19 @@ public:
 
 	Tile() = default;
 	/* Both valid extents, for tiles with two dynamic ones. */
-	template <int R = RowValid_, int C = ColValid_, std::enable_if_t<R == DYNAMIC && C == DYNAMIC, int> = 0>
+	template <int R = RowValid_, int C = ColValid_,
+		  std::enable_if_t<R == DYNAMIC && C == DYNAMIC, int> = 0>
 	Tile(int64_t valid_row, int64_t valid_col) : row_(int(valid_row)), col_(int(valid_col))
-	{
-	}
+	{}
 	/* The one dynamic valid extent. */
-	template <int R = RowValid_, int C = ColValid_, std::enable_if_t<R == DYNAMIC && C != DYNAMIC, int> = 0>
+	template <int R = RowValid_, int C = ColValid_,
+		  std::enable_if_t<R == DYNAMIC && C != DYNAMIC, int> = 0>
 	Tile(int64_t valid_row) : row_(int(valid_row))
-	{
-	}
-	template <int R = RowValid_, int C = ColValid_, std::enable_if_t<R != DYNAMIC && C == DYNAMIC, long> = 0>
+	{}
+	template <int R = RowValid_, int C = ColValid_,
+		  std::enable_if_t<R != DYNAMIC && C == DYNAMIC, long> = 0>
 	Tile(int64_t valid_col) : col_(int(valid_col))
-	{
-	}
+	{}
 
 	int GetValidRow() const
 	{
@@ -116,10 +118,12 @@ public:
 	/* Sets the dynamic extents; a fixed one must be given its own value. */
 	void SetValidShape(int64_t valid_row, int64_t valid_col)
 	{
-		if ((RowValid_ != DYNAMIC && valid_row != RowValid_) || (ColValid_ != DYNAMIC && valid_col != ColValid_))
-			core::fail("SetValidShape(%lld, %lld): the tile's valid shape is fixed to %d x %d",
-				   static_cast<long long>(valid_row), static_cast<long long>(valid_col),
-				   GetValidRow(), GetValidCol());
+		if ((RowValid_ != DYNAMIC && valid_row != RowValid_) ||
+		    (ColValid_ != DYNAMIC && valid_col != ColValid_))
+			core::fail("SetValidShape(%lld, %lld): the tile's valid shape is fixed to "
+				   "%d x %d",
+				   static_cast<long long>(valid_row),
+				   static_cast<long long>(valid_col), GetValidRow(), GetValidCol());
 		row_ = int(valid_row);
 		col_ = int(valid_col);
 	}
@@ -182,9 +186,11 @@ public:
 private:
 	void check_offset(size_t off) const
 	{
-		static_assert(Loc_ == TileType::Vec, "[PTO][SA] GetValue and SetValue need a Vec tile");
+		static_assert(Loc_ == TileType::Vec,
+			      "[PTO][SA] GetValue and SetValue need a Vec tile");
 		if (__builtin_expect(off >= Extent, 0))
-			core::fail("element offset %zu is beyond the tile's %zu elements", off, Extent);
+			core::fail("element offset %zu is beyond the tile's %zu elements", off,
+				   Extent);
 	}
 
 #ifdef __PTO_AUTO__
@@ -202,7 +208,8 @@ private:
 template <typename T, typename = void>
 struct is_tile_data : std::false_type {};
 template <typename T>
-struct is_tile_data<T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_tile)>> : std::true_type {};
+struct is_tile_data<T, std::void_t<decltype(std::remove_cv_t<std::remove_reference_t<T>>::is_tile)>>
+	: std::true_type {};
 template <typename T>
 inline constexpr bool is_tile_data_v = is_tile_data<T>::value;
 template <typename T>
@@ -223,18 +230,20 @@ using TileRight = Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC, SLay
 template <typename E, int R, int C, int VR = R, int VC = C>
 using TileAcc = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
 template <typename E, int R, int C, int VR = R, int VC = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, E, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
+using TileLeftScale =
+	Tile<TileType::ScaleLeft, E, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
 template <typename E, int R, int C, int VR = R, int VC = C>
-using TileRightScale = Tile<TileType::ScaleRight, E, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
+using TileRightScale =
+	Tile<TileType::ScaleRight, E, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
 template <typename E, int R, int C, int VR = R, int VC = C>
-using TileLeftCompact = Tile<TileType::Left, E, R, C, LEFT_BLAYOUT, VR, VC, SLayout::RowMajor, 512, PadValue::Null,
-			     CompactMode::Normal>;
+using TileLeftCompact = Tile<TileType::Left, E, R, C, LEFT_BLAYOUT, VR, VC, SLayout::RowMajor, 512,
+			     PadValue::Null, CompactMode::Normal>;
 template <typename E, int R, int C, int VR = R, int VC = C>
-using TileRightCompact = Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512,
-			      PadValue::Null, CompactMode::Normal>;
+using TileRightCompact = Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC,
+			      SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
 template <typename E, int R, int C, int VR = R, int VC = C>
-using TileAccCompact = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024,
-			    PadValue::Null, CompactMode::Normal>;
+using TileAccCompact = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor,
+			    1024, PadValue::Null, CompactMode::Normal>;
 
 } // namespace pto
 

@@ -73,23 +73,17 @@ inline void wait_flag(pipe_t, pipe_t, event_t) {}
 inline void pipe_barrier(pipe_t) {}
 template <typename P, typename... Rest>
 inline void dcci(P *, Rest...)
-{
-}
+{}
 template <typename Kind>
 inline void dsb(Kind)
-{
-}
+{}
 inline void set_mask_norm() {}
 inline void set_mask_count() {}
 template <typename Hi, typename Lo>
 inline void set_vector_mask(Hi, Lo)
-{
-}
+{}
 inline void set_ffts_base_addr(uint64_t) {}
-inline uint64_t getFFTSMsg(uint64_t mode, uint64_t event)
-{
-	return 1 | mode << 4 | event << 8;
-}
+inline uint64_t getFFTSMsg(uint64_t mode, uint64_t event) { return 1 | mode << 4 | event << 8; }
 inline void ffts_cross_core_sync(pipe_t, uint64_t) {}
 inline void wait_flag_dev(int) {}
 inline void set_intra_block(pipe_t, int) {}
@@ -97,52 +91,19 @@ inline void wait_intra_block(pipe_t, int) {}
 inline void get_buf(pipe_t, int, int) {}
 inline void rls_buf(pipe_t, int, int) {}
 
-inline uint64_t get_ctrl()
-{
-	return pto::core::self()->ctrl;
-}
-inline void set_ctrl(uint64_t v)
-{
-	pto::core::self()->ctrl = v;
-}
-inline uint64_t sbitset0(uint64_t v, int bit)
-{
-	return v & ~(uint64_t(1) << bit);
-}
-inline uint64_t sbitset1(uint64_t v, int bit)
-{
-	return v | uint64_t(1) << bit;
-}
+inline uint64_t get_ctrl() { return pto::core::self()->ctrl; }
+inline void set_ctrl(uint64_t v) { pto::core::self()->ctrl = v; }
+inline uint64_t sbitset0(uint64_t v, int bit) { return v & ~(uint64_t(1) << bit); }
+inline uint64_t sbitset1(uint64_t v, int bit) { return v | uint64_t(1) << bit; }
 
-inline int64_t get_block_idx()
-{
-	return pto::core::self()->block_idx;
-}
-inline int64_t get_block_num()
-{
-	return pto::core::self()->block_num;
-}
-inline int64_t get_subblockid()
-{
-	return pto::core::self()->sub_block_id;
-}
-inline int64_t get_subblockdim()
-{
-	return pto::core::self()->sub_block_dim;
-}
-inline int64_t get_coreid()
-{
-	return pto::core::self()->core_id;
-}
-inline uint64_t get_task_cookie()
-{
-	return pto::core::self()->task_cookie;
-}
+inline int64_t get_block_idx() { return pto::core::self()->block_idx; }
+inline int64_t get_block_num() { return pto::core::self()->block_num; }
+inline int64_t get_subblockid() { return pto::core::self()->sub_block_id; }
+inline int64_t get_subblockdim() { return pto::core::self()->sub_block_dim; }
+inline int64_t get_coreid() { return pto::core::self()->core_id; }
+inline uint64_t get_task_cookie() { return pto::core::self()->task_cookie; }
 
-[[noreturn]] inline void trap()
-{
-	pto::core::fail("trap: the kernel executed trap()");
-}
+[[noreturn]] inline void trap() { pto::core::fail("trap: the kernel executed trap()"); }
 
 namespace cce {
 inline __attribute__((format(printf, 1, 2))) int printf(const char *fmt, ...)

@@ -37,10 +37,7 @@ inline uint16_t bf16_from_float(float f)
 	return uint16_t((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
 }
 
-inline float bf16_to_float(uint16_t b)
-{
-	return cast<float>(uint32_t(b) << 16);
-}
+inline float bf16_to_float(uint16_t b) { return cast<float>(uint32_t(b) << 16); }
 
 /* Rounds the low @drop bits of @mant away, to nearest, ties to even. */
 inline uint32_t round_even(uint32_t mant, int drop)
@@ -103,7 +100,8 @@ inline uint16_t half_from_float(float f)
 inline float half_to_float(uint16_t v)
 {
 	if ((v & 0x7c00u) == 0x7c00u)
-		return cast<float>(uint32_t(v & 0x8000u) << 16 | 0x7f800000u | uint32_t(v & 0x3ffu) << 13);
+		return cast<float>(uint32_t(v & 0x8000u) << 16 | 0x7f800000u |
+				   uint32_t(v & 0x3ffu) << 13);
 	return small_to_float<5, 10>(v);
 }
 
@@ -167,17 +165,28 @@ struct small_float {
 	small_float() = default;
 	template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
 	small_float(T v) : raw(Codec::from(static_cast<float>(v)))
-	{
-	}
+	{}
 	operator float() const { return Codec::to(raw); }
 	template <typename T>
-	small_float &operator+=(T v) { return *this = small_float(float(*this) + float(v)); }
+	small_float &operator+=(T v)
+	{
+		return *this = small_float(float(*this) + float(v));
+	}
 	template <typename T>
-	small_float &operator-=(T v) { return *this = small_float(float(*this) - float(v)); }
+	small_float &operator-=(T v)
+	{
+		return *this = small_float(float(*this) - float(v));
+	}
 	template <typename T>
-	small_float &operator*=(T v) { return *this = small_float(float(*this) * float(v)); }
+	small_float &operator*=(T v)
+	{
+		return *this = small_float(float(*this) * float(v));
+	}
 	template <typename T>
-	small_float &operator/=(T v) { return *this = small_float(float(*this) / float(v)); }
+	small_float &operator/=(T v)
+	{
+		return *this = small_float(float(*this) / float(v));
+	}
 };
 
 } // namespace bits
@@ -217,11 +226,12 @@ template <typename T>
 inline constexpr bool is_bfloat16_v = std::is_same_v<std::remove_cv_t<T>, bfloat16_t>;
 template <typename T>
 inline constexpr bool is_float8_v = std::is_same_v<std::remove_cv_t<T>, float8_e4m3_t> ||
-	std::is_same_v<std::remove_cv_t<T>, float8_e5m2_t> || std::is_same_v<std::remove_cv_t<T>, float8_e8m0_t>;
+				    std::is_same_v<std::remove_cv_t<T>, float8_e5m2_t> ||
+				    std::is_same_v<std::remove_cv_t<T>, float8_e8m0_t>;
 /* Types whose arithmetic is done in float. */
 template <typename T>
-inline constexpr bool is_float_like_v =
-	std::is_same_v<std::remove_cv_t<T>, float> || is_half_v<T> || is_bfloat16_v<T> || is_float8_v<T>;
+inline constexpr bool is_float_like_v = std::is_same_v<std::remove_cv_t<T>, float> ||
+					is_half_v<T> || is_bfloat16_v<T> || is_float8_v<T>;
 
 } // namespace pto
 

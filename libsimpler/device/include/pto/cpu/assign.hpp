@@ -16,22 +16,31 @@ namespace assign {
 constexpr int arena_of(TileType loc)
 {
 	switch (loc) {
-	case TileType::Mat: return PTO_ARENA_L1;
-	case TileType::Left: return PTO_ARENA_L0A;
-	case TileType::Right: return PTO_ARENA_L0B;
-	case TileType::Acc: return PTO_ARENA_L0C;
-	case TileType::Bias: return PTO_ARENA_BIAS;
-	case TileType::Scaling: return PTO_ARENA_SCALING;
-	case TileType::ScaleLeft: return PTO_ARENA_SCALE_LEFT;
-	case TileType::ScaleRight: return PTO_ARENA_SCALE_RIGHT;
-	default: return PTO_ARENA_UB;
+	case TileType::Mat:
+		return PTO_ARENA_L1;
+	case TileType::Left:
+		return PTO_ARENA_L0A;
+	case TileType::Right:
+		return PTO_ARENA_L0B;
+	case TileType::Acc:
+		return PTO_ARENA_L0C;
+	case TileType::Bias:
+		return PTO_ARENA_BIAS;
+	case TileType::Scaling:
+		return PTO_ARENA_SCALING;
+	case TileType::ScaleLeft:
+		return PTO_ARENA_SCALE_LEFT;
+	case TileType::ScaleRight:
+		return PTO_ARENA_SCALE_RIGHT;
+	default:
+		return PTO_ARENA_UB;
 	}
 }
 
 inline const char *arena_name(int arena)
 {
-	static const char *const names[PTO_ARENA_COUNT] = {"UB", "L1", "L0A", "L0B", "L0C",
-							   "bias", "scaling", "scale-left", "scale-right"};
+	static const char *const names[PTO_ARENA_COUNT] = {
+		"UB", "L1", "L0A", "L0B", "L0C", "bias", "scaling", "scale-left", "scale-right"};
 
 	return names[arena];
 }
@@ -48,16 +57,18 @@ inline __attribute__((noinline)) void *resolve(int arena, uint64_t addr, size_t 
 	const uint64_t off = addr >= at && addr - at < size ? addr - at : addr;
 
 	if (off > size || bytes > size - off)
-		core::fail("TASSIGN: %zu bytes at 0x%llx end beyond the %llu bytes of %s; move the tile or make it smaller",
-			   bytes, static_cast<unsigned long long>(off), static_cast<unsigned long long>(size),
-			   arena_name(arena));
+		core::fail("TASSIGN: %zu bytes at 0x%llx end beyond the %llu bytes of %s; move the "
+			   "tile or make it smaller",
+			   bytes, static_cast<unsigned long long>(off),
+			   static_cast<unsigned long long>(size), arena_name(arena));
 	return base + off;
 }
 
 template <typename T>
 inline typename T::DType *resolve_tile(uint64_t addr)
 {
-	return static_cast<typename T::DType *>(resolve(arena_of(T::Loc), addr, T::Extent * sizeof(typename T::DType)));
+	return static_cast<typename T::DType *>(
+		resolve(arena_of(T::Loc), addr, T::Extent * sizeof(typename T::DType)));
 }
 
 /* True for a pointer that lies in no arena of its own kind, such as the slot of a popped tile. */
@@ -68,7 +79,8 @@ inline bool is_foreign(const void *p)
 	const uintptr_t at = reinterpret_cast<uintptr_t>(core::arena_base(c, arena_of(T::Loc)));
 	const uintptr_t v = reinterpret_cast<uintptr_t>(p);
 
-	return v >= c->arena_bytes[arena_of(T::Loc)] && (v < at || v - at >= c->arena_bytes[arena_of(T::Loc)]);
+	return v >= c->arena_bytes[arena_of(T::Loc)] &&
+	       (v < at || v - at >= c->arena_bytes[arena_of(T::Loc)]);
 }
 
 } // namespace assign
@@ -102,7 +114,8 @@ PTO_INST RecordEvent TASSIGN(T &t, A addr)
 template <auto Addr, typename T>
 PTO_INST RecordEvent TASSIGN(T &t)
 {
-	static_assert(uint64_t(Addr) % BLOCK_BYTE_SIZE == 0, "[PTO][SA] SA-0351: the address must be a multiple of 32");
+	static_assert(uint64_t(Addr) % BLOCK_BYTE_SIZE == 0,
+		      "[PTO][SA] SA-0351: the address must be a multiple of 32");
 	return TASSIGN(t, uint64_t(Addr));
 }
 
@@ -113,9 +126,12 @@ PTO_INST RecordEvent TSUBVIEW(D &dst, const S &src, int64_t row, int64_t col, co
 	static_assert(std::is_same_v<typename D::DType, typename S::DType> && D::Loc == S::Loc &&
 			      D::BFractal == S::BFractal && D::SFractal == S::SFractal,
 		      "[PTO][SA] TSUBVIEW needs equal types, layouts and locations");
-	if (row < 0 || col < 0 || row + dst.GetValidRow() > S::Rows || col + dst.GetValidCol() > S::Cols)
-		core::fail("TSUBVIEW: window %d x %d at (%lld, %lld) is not within the %d x %d tile", dst.GetValidRow(),
-			   dst.GetValidCol(), static_cast<long long>(row), static_cast<long long>(col), S::Rows, S::Cols);
+	if (row < 0 || col < 0 || row + dst.GetValidRow() > S::Rows ||
+	    col + dst.GetValidCol() > S::Cols)
+		core::fail(
+			"TSUBVIEW: window %d x %d at (%lld, %lld) is not within the %d x %d tile",
+			dst.GetValidRow(), dst.GetValidCol(), static_cast<long long>(row),
+			static_cast<long long>(col), S::Rows, S::Cols);
 	dst.Bind(src.data() + S::Offset(int(row), int(col)), true);
 	return {};
 }
@@ -125,9 +141,11 @@ template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TRESHAPE(D &dst, const S &src, const W &...)
 {
 	static_assert(D::Loc == S::Loc, "[PTO][SA] TRESHAPE needs equal locations");
-	static_assert(size_t(D::Numel) * sizeof(typename D::DType) == size_t(S::Numel) * sizeof(typename S::DType),
+	static_assert(size_t(D::Numel) * sizeof(typename D::DType) ==
+			      size_t(S::Numel) * sizeof(typename S::DType),
 		      "[PTO][SA] TRESHAPE needs equal sizes in bytes");
-	static_assert(D::isBoxedLayout == S::isBoxedLayout, "[PTO][SA] TRESHAPE cannot change boxing");
+	static_assert(D::isBoxedLayout == S::isBoxedLayout,
+		      "[PTO][SA] TRESHAPE cannot change boxing");
 	dst.Bind(reinterpret_cast<typename D::DType *>(src.data()), src.IsWindow());
 	return {};
 }

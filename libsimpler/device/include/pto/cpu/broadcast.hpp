@@ -26,7 +26,10 @@ struct op_exp_dif {
 template <typename Op>
 struct swapped {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return Op()(b, a); }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return Op()(b, a);
+	}
 };
 
 } // namespace simd
@@ -64,16 +67,20 @@ inline void row_vector(D &d, const F &full, const V &vec)
 	const int rows = d.GetValidRow(), cols = d.GetValidCol(), period = vec.GetValidCol();
 
 	if (core::checked() && (vec.GetValidRow() != rows || period < 1))
-		core::fail("row broadcast: destination %d x %d, vector %d x %d", rows, cols, vec.GetValidRow(), period);
+		core::fail("row broadcast: destination %d x %d, vector %d x %d", rows, cols,
+			   vec.GetValidRow(), period);
 	for (int r = 0; r < rows && cols > 0; r++) {
 		if (spans::is_rows<D> && spans::is_rows<F> && is_uniform(vec, r)) {
-			const auto s = simd::splat<simd::vec_of<T>>(simd::compute_t<T>(vec.GetElement(r, 0)));
+			const auto s = simd::splat<simd::vec_of<T>>(
+				simd::compute_t<T>(vec.GetElement(r, 0)));
 
-			simd::map(simd::with_scalar(Op(), s), size_t(cols), d.data() + D::Offset(r, 0),
+			simd::map(simd::with_scalar(Op(), s), size_t(cols),
+				  d.data() + D::Offset(r, 0),
 				  static_cast<const T *>(full.data() + F::Offset(r, 0)));
 		} else {
 			for (int c = 0; c < cols; c++)
-				d.data()[D::Offset(r, c)] = single<Op>(full.GetElement(r, c), vec.GetElement(r, c % period));
+				d.data()[D::Offset(r, c)] = single<Op>(
+					full.GetElement(r, c), vec.GetElement(r, c % period));
 		}
 	}
 }
@@ -102,14 +109,17 @@ inline void by_col(D &d, const A &a, const B &b)
 	const int rows = d.GetValidRow(), cols = d.GetValidCol();
 
 	if (core::checked() && b.GetValidCol() != cols)
-		core::fail("column broadcast: destination has %d valid columns, vector %d", cols, b.GetValidCol());
+		core::fail("column broadcast: destination has %d valid columns, vector %d", cols,
+			   b.GetValidCol());
 	for (int r = 0; r < rows && cols > 0; r++) {
 		if constexpr (spans::is_rows<D> && spans::is_rows<A> && spans::is_rows<B>)
 			simd::map(Op(), size_t(cols), d.data() + D::Offset(r, 0),
-				  static_cast<const T *>(a.data() + A::Offset(r, 0)), static_cast<const T *>(b.data()));
+				  static_cast<const T *>(a.data() + A::Offset(r, 0)),
+				  static_cast<const T *>(b.data()));
 		else
 			for (int c = 0; c < cols; c++)
-				d.data()[D::Offset(r, c)] = single<Op>(a.GetElement(r, c), b.GetElement(0, c));
+				d.data()[D::Offset(r, c)] =
+					single<Op>(a.GetElement(r, c), b.GetElement(0, c));
 	}
 }
 
@@ -135,7 +145,8 @@ template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, const W &...)
 {
 	for (int r = 0; r < d.GetValidRow(); r++)
-		copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(src), 0, 0, 1, d.GetValidCol());
+		copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(src), 0, 0,
+			     1, d.GetValidCol());
 	return {};
 }
 

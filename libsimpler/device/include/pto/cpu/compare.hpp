@@ -58,14 +58,17 @@ __attribute__((noinline)) void row_bits(uint8_t *bits, int n, const T *a, const 
 			unsigned byte = 0;
 
 			for (int i = 0; i < 8; i += simd::FLOATS)
-				byte |= lane_bits(test<Mode>(reduce::load(a + c + i), scalar ? s : reduce::load(b + c + i))) << i;
+				byte |= lane_bits(test<Mode>(reduce::load(a + c + i),
+							     scalar ? s : reduce::load(b + c + i)))
+					<< i;
 			bits[c / 8] = uint8_t(byte);
 		}
 	}
 	for (; c < n; c++) {
 		const reduce::acc_t<T> x = a[c], y = b[scalar ? 0 : c];
 
-		bits[c / 8] = uint8_t((c % 8 ? bits[c / 8] : 0) | unsigned(test<Mode>(x, y)) << (c % 8));
+		bits[c / 8] =
+			uint8_t((c % 8 ? bits[c / 8] : 0) | unsigned(test<Mode>(x, y)) << (c % 8));
 	}
 }
 
@@ -76,12 +79,18 @@ template <typename T>
 inline row_fn<T> row_function(CmpMode mode)
 {
 	switch (mode) {
-	case CmpMode::EQ: return row_bits<CmpMode::EQ, T>;
-	case CmpMode::NE: return row_bits<CmpMode::NE, T>;
-	case CmpMode::LT: return row_bits<CmpMode::LT, T>;
-	case CmpMode::LE: return row_bits<CmpMode::LE, T>;
-	case CmpMode::GT: return row_bits<CmpMode::GT, T>;
-	default: return row_bits<CmpMode::GE, T>;
+	case CmpMode::EQ:
+		return row_bits<CmpMode::EQ, T>;
+	case CmpMode::NE:
+		return row_bits<CmpMode::NE, T>;
+	case CmpMode::LT:
+		return row_bits<CmpMode::LT, T>;
+	case CmpMode::LE:
+		return row_bits<CmpMode::LE, T>;
+	case CmpMode::GT:
+		return row_bits<CmpMode::GT, T>;
+	default:
+		return row_bits<CmpMode::GE, T>;
 	}
 }
 
@@ -98,8 +107,8 @@ inline void check_mask(const char *op, const D &, const A &a)
 	const long bits = long(D::Cols) * long(sizeof(typename D::DType)) * 8;
 
 	if (a.GetValidCol() > bits || a.GetValidRow() > D::Rows)
-		core::fail("%s: %d x %d elements need more than the mask's %d x %ld bits", op, a.GetValidRow(),
-			   a.GetValidCol(), D::Rows, bits);
+		core::fail("%s: %d x %d elements need more than the mask's %d x %ld bits", op,
+			   a.GetValidRow(), a.GetValidCol(), D::Rows, bits);
 }
 
 /* Elements of a row in order, in @buf when the layout does not have them so. */
@@ -130,13 +139,15 @@ inline void run(D &mask, const A &a, CmpMode mode, bool scalar, int chunk, const
 		for (int c = 0; c < a.GetValidCol(); c += chunk) {
 			const int n = a.GetValidCol() - c < chunk ? a.GetValidCol() - c : chunk;
 
-			fn(mask_row(mask, r) + c / 8, n, row_of(a, r, c, n, buf), next_b(r, c, n), scalar);
+			fn(mask_row(mask, r) + c / 8, n, row_of(a, r, c, n, buf), next_b(r, c, n),
+			   scalar);
 		}
 }
 
 /* d = bit ? a : b for @n elements; @scalar: b is one value. */
 template <typename T>
-__attribute__((noinline)) void select_row(T *d, const uint8_t *bits, int n, const T *a, const T *b, bool scalar)
+__attribute__((noinline)) void select_row(T *d, const uint8_t *bits, int n, const T *a, const T *b,
+					  bool scalar)
 {
 	using U = typename simd::int_of_bytes<sizeof(T)>::u;
 	using V = simd::vec<U, 8>;
@@ -168,10 +179,14 @@ inline void select(D &d, const M &mask, const A &a, bool scalar, const At &b_at)
 		if constexpr (Plain && spans::is_rows<D> && spans::is_rows<A>) {
 			if (d.GetValidCol() > 0)
 				select_row(d.data() + D::Offset(r, 0), bits, d.GetValidCol(),
-					   static_cast<const typename A::DType *>(a.data() + A::Offset(r, 0)), b_at(r, 0), scalar);
+					   static_cast<const typename A::DType *>(a.data() +
+										  A::Offset(r, 0)),
+					   b_at(r, 0), scalar);
 		} else {
 			for (int c = 0; c < d.GetValidCol(); c++)
-				d.data()[D::Offset(r, c)] = bits[c / 8] >> (c % 8) & 1 ? a.GetElement(r, c) : *b_at(r, c);
+				d.data()[D::Offset(r, c)] = bits[c / 8] >> (c % 8) & 1
+								    ? a.GetElement(r, c)
+								    : *b_at(r, c);
 		}
 	}
 }
@@ -181,7 +196,8 @@ inline void select(D &d, const M &mask, const A &a, bool scalar, const At &b_at)
 template <typename D, typename A, typename B, typename... W>
 PTO_INST RecordEvent TCMP(D &d, const A &a, const B &b, CmpMode mode, const W &...)
 {
-	static_assert(std::is_same_v<typename A::DType, typename B::DType>, "[PTO][SA] element types must be equal");
+	static_assert(std::is_same_v<typename A::DType, typename B::DType>,
+		      "[PTO][SA] element types must be equal");
 	constexpr bool plain = spans::is_rows<A> && spans::is_rows<B>;
 	typename B::DType buf[spans::CHUNK];
 
@@ -200,7 +216,8 @@ PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, const W &
 		v = static_cast<T>(s.GetElement(0, 0));
 	else
 		v = static_cast<T>(s);
-	compare::run(d, a, mode, true, spans::is_rows<A> ? layout::UNBOUNDED : spans::CHUNK, [&v](int, int, int) { return static_cast<const T *>(&v); });
+	compare::run(d, a, mode, true, spans::is_rows<A> ? layout::UNBOUNDED : spans::CHUNK,
+		     [&v](int, int, int) { return static_cast<const T *>(&v); });
 	return {};
 }
 template <typename D, typename M, typename A, typename B, typename... W>

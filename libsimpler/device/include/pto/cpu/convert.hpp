@@ -51,11 +51,16 @@ constexpr double highest()
 inline double round_double(double v, RoundMode mode)
 {
 	switch (mode) {
-	case RoundMode::CAST_RINT: return std::nearbyint(v);
-	case RoundMode::CAST_ROUND: return std::round(v);
-	case RoundMode::CAST_FLOOR: return std::floor(v);
-	case RoundMode::CAST_CEIL: return std::ceil(v);
-	case RoundMode::CAST_TRUNC: return std::trunc(v);
+	case RoundMode::CAST_RINT:
+		return std::nearbyint(v);
+	case RoundMode::CAST_ROUND:
+		return std::round(v);
+	case RoundMode::CAST_FLOOR:
+		return std::floor(v);
+	case RoundMode::CAST_CEIL:
+		return std::ceil(v);
+	case RoundMode::CAST_TRUNC:
+		return std::trunc(v);
 	case RoundMode::CAST_ODD: {
 		const double low = std::floor(v), frac = v - low;
 
@@ -63,7 +68,8 @@ inline double round_double(double v, RoundMode mode)
 			return std::nearbyint(v);
 		return std::fmod(low, 2.0) != 0.0 ? low : low + 1.0;
 	}
-	default: return v;
+	default:
+		return v;
 	}
 }
 
@@ -98,9 +104,13 @@ inline D element(S s, how h)
 	if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
 		if (h.saturate) {
 			if constexpr (lowest<S>() < lowest<D>())
-				s = s < S(std::numeric_limits<D>::min()) ? S(std::numeric_limits<D>::min()) : s;
+				s = s < S(std::numeric_limits<D>::min())
+					    ? S(std::numeric_limits<D>::min())
+					    : s;
 			if constexpr (highest<S>() > highest<D>())
-				s = s > S(std::numeric_limits<D>::max()) ? S(std::numeric_limits<D>::max()) : s;
+				s = s > S(std::numeric_limits<D>::max())
+					    ? S(std::numeric_limits<D>::max())
+					    : s;
 		}
 		return D(s);
 	} else {
@@ -181,8 +191,10 @@ struct to_float {
 	PTO_SIMD simd::vfloat operator()(simd::vfloat v) const
 	{
 		if (h.saturate) {
-			constexpr float hi = float(highest<D>() < highest<S>() ? highest<D>() : highest<S>());
-			const simd::vfloat top = simd::splat<simd::vfloat>(hi), low = simd::splat<simd::vfloat>(-hi);
+			constexpr float hi =
+				float(highest<D>() < highest<S>() ? highest<D>() : highest<S>());
+			const simd::vfloat top = simd::splat<simd::vfloat>(hi),
+					   low = simd::splat<simd::vfloat>(-hi);
 
 			v = v < low ? low : v;
 			v = v <= top ? v : top;
@@ -211,7 +223,8 @@ __attribute__((noinline)) void float_to_int(size_t n, D *d, const S *s, how h)
 		}
 		if constexpr (sizeof(D) < 4) {
 			if (h.saturate) {
-				const vfloat lo = splat<vfloat>(float(lowest<D>())), hi = splat<vfloat>(float(highest<D>()));
+				const vfloat lo = splat<vfloat>(float(lowest<D>())),
+					     hi = splat<vfloat>(float(highest<D>()));
 
 				v = v < lo ? lo : v;
 				v = v > hi ? hi : v;
@@ -222,7 +235,8 @@ __attribute__((noinline)) void float_to_int(size_t n, D *d, const S *s, how h)
 				v = v < vfloat{} ? vfloat{} : v;
 		}
 		const vint w = __builtin_convertvector(round_vec(v, h.mode), vint);
-		store_raw(d + i, __builtin_convertvector((vuint)w, vec<std::make_unsigned_t<D>, L>));
+		store_raw(d + i,
+			  __builtin_convertvector((vuint)w, vec<std::make_unsigned_t<D>, L>));
 	}
 	for (; i < n; i++)
 		d[i] = element<D>(s[i], h);
@@ -240,7 +254,8 @@ __attribute__((noinline)) void int_to_float(size_t n, D *d, const S *s, how h)
 		vfloat v = __builtin_convertvector(w, vfloat);
 
 		if (h.saturate && highest<S>() > highest<D>())
-			v = op_max()(op_min()(v, splat<vfloat>(float(highest<D>()))), splat<vfloat>(float(lowest<D>())));
+			v = op_max()(op_min()(v, splat<vfloat>(float(highest<D>()))),
+				     splat<vfloat>(float(lowest<D>())));
 		store(d + i, v);
 	}
 	for (; i < n; i++)
@@ -270,8 +285,9 @@ inline void span(size_t n, D *d, const S *s, how h)
 template <typename D, typename S>
 inline void tile(D &dst, const S &src, how h)
 {
-	spans::run(
-		[h](size_t n, auto *d, auto *s) { span(n, d, static_cast<const typename S::DType *>(s), h); }, dst, src);
+	spans::run([h](size_t n, auto *d,
+		       auto *s) { span(n, d, static_cast<const typename S::DType *>(s), h); },
+		   dst, src);
 }
 
 } // namespace convert
@@ -289,7 +305,8 @@ PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, const W &...)
 	return {};
 }
 /* The scratch tile serves the hardware only. */
-template <typename D, typename S, typename T, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
+template <typename D, typename S, typename T, typename... W,
+	  std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, const W &...w)
 {
 	return TCVT(dst, src, mode, w...);

@@ -25,13 +25,13 @@ template <typename E>
 struct view {
 	E *p;
 	int row_bits, col_bits;
-	ptrdiff_t rs, cs;		/* steps inside a block */
-	ptrdiff_t box_row, box_col;	/* steps from block to block */
+	ptrdiff_t rs, cs; /* steps inside a block */
+	ptrdiff_t box_row, box_col; /* steps from block to block */
 
 	E *at(int r, int c) const
 	{
-		return p + (r >> row_bits) * box_row + (c >> col_bits) * box_col + (r & ((1 << row_bits) - 1)) * rs +
-		       (c & ((1 << col_bits) - 1)) * cs;
+		return p + (r >> row_bits) * box_row + (c >> col_bits) * box_col +
+		       (r & ((1 << row_bits) - 1)) * rs + (c & ((1 << col_bits) - 1)) * cs;
 	}
 };
 
@@ -51,9 +51,14 @@ template <typename E, typename T>
 inline view<E> tile_as(const T &t)
 {
 	using M = typename T::Map;
-	static_assert(sizeof(E) == sizeof(typename T::DType), "[PTO][SA] element sizes must be equal");
+	static_assert(sizeof(E) == sizeof(typename T::DType),
+		      "[PTO][SA] element sizes must be equal");
 
-	return {reinterpret_cast<E *>(t.data()), bits_of(M::block_rows), bits_of(M::block_cols), M::row_step, M::col_step,
+	return {reinterpret_cast<E *>(t.data()),
+		bits_of(M::block_rows),
+		bits_of(M::block_cols),
+		M::row_step,
+		M::col_step,
 		ptrdiff_t(M::boxed && M::block_rows < T::Rows ? M::offset(M::block_rows, 0) : 0),
 		ptrdiff_t(M::boxed && M::block_cols < T::Cols ? M::offset(0, M::block_cols) : 0)};
 }
@@ -105,7 +110,8 @@ struct move_bits {
 	{
 		if (n * sizeof(D) == 32)
 			for (int r = 0; r < rows; r++)
-				__builtin_memcpy(static_cast<void *>(d + r * d_step), s + r * s_step, 32);
+				__builtin_memcpy(static_cast<void *>(d + r * d_step),
+						 s + r * s_step, 32);
 		else
 			for (int r = 0; r < rows; r++)
 				span(n, d + r * d_step, s + r * s_step);
@@ -136,19 +142,14 @@ struct tiles : std::false_type {};
 template <typename Move, typename D, typename S>
 struct tiles<Move, D, S, std::enable_if_t<Move::template has_tile8<D, S>>> : std::true_type {};
 
-constexpr int least(int a, int b)
-{
-	return a < b ? a : b;
-}
+constexpr int least(int a, int b) { return a < b ? a : b; }
 /* Elements from position @at to the end of its block of 2^@bits. */
-constexpr int left_in(int at, int bits)
-{
-	return (1 << bits) - (at & ((1 << bits) - 1));
-}
+constexpr int left_in(int at, int bits) { return (1 << bits) - (at & ((1 << bits) - 1)); }
 
-/* s[i * s_step + j] to d[j * d_step + i], i < n, j < m; tiles at the edges overlap their neighbours. */
+/* s[i * s_step + j] to d[j * d_step + i], i < n, j < m; the last tiles overlap their neighbours. */
 template <typename Move, typename D, typename S>
-inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step, int n, int m)
+inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step, int n,
+		      int m)
 {
 	if constexpr (tiles<Move, D, S>::value) {
 		if (n >= 8 && m >= 8) {
@@ -158,7 +159,8 @@ inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t 
 				for (int j = 0; j < m; j += 8) {
 					const int to = least(j, m - 8);
 
-					move.tile8(d + to * d_step + at, d_step, s + at * s_step + to, s_step);
+					move.tile8(d + to * d_step + at, d_step,
+						   s + at * s_step + to, s_step);
 				}
 			}
 			return;
@@ -170,7 +172,8 @@ inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t 
 }
 
 template <typename Move, typename D, typename S>
-inline void spans_of(const Move &move, int rows, size_t n, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step)
+inline void spans_of(const Move &move, int rows, size_t n, D *d, ptrdiff_t d_step, S *s,
+		     ptrdiff_t s_step)
 {
 	if (d_step == ptrdiff_t(n) && s_step == ptrdiff_t(n)) {
 		move.span(size_t(rows) * n, d, s);
@@ -183,8 +186,8 @@ inline void spans_of(const Move &move, int rows, size_t n, D *d, ptrdiff_t d_ste
 }
 
 template <typename Move, typename D, typename S>
-inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, ptrdiff_t srs, ptrdiff_t scs, int rows,
-		  int cols)
+inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, ptrdiff_t srs,
+		  ptrdiff_t scs, int rows, int cols)
 {
 	if (dcs == 1 && scs == 1) {
 		spans_of(move, rows, size_t(cols), d, drs, s, srs);
@@ -203,14 +206,17 @@ inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, pt
 
 /* d[dr + i, dc + j] = move(s[sr + i, sc + j]) for a rectangle of rows x cols. */
 template <typename Move, typename D, typename S>
-__attribute__((noinline)) void region(const Move &move, const view<D> &d, int dr, int dc, const view<S> &s, int sr, int sc,
-				      int rows, int cols)
+__attribute__((noinline)) void region(const Move &move, const view<D> &d, int dr, int dc,
+				      const view<S> &s, int sr, int sc, int rows, int cols)
 {
 	for (int r = 0, nr; r < rows; r += nr) {
-		nr = least(rows - r, least(left_in(dr + r, d.row_bits), left_in(sr + r, s.row_bits)));
+		nr = least(rows - r,
+			   least(left_in(dr + r, d.row_bits), left_in(sr + r, s.row_bits)));
 		for (int c = 0, nc; c < cols; c += nc) {
-			nc = least(cols - c, least(left_in(dc + c, d.col_bits), left_in(sc + c, s.col_bits)));
-			block(move, d.at(dr + r, dc + c), d.rs, d.cs, s.at(sr + r, sc + c), s.rs, s.cs, nr, nc);
+			nc = least(cols - c,
+				   least(left_in(dc + c, d.col_bits), left_in(sc + c, s.col_bits)));
+			block(move, d.at(dr + r, dc + c), d.rs, d.cs, s.at(sr + r, sc + c), s.rs,
+			      s.cs, nr, nc);
 		}
 	}
 }
@@ -229,7 +235,8 @@ inline void fill_outside(const T &t, int rows, int cols, typename T::DType value
 		const int pitch = by_row ? T::Cols : T::Rows, total = by_row ? T::Rows : T::Cols;
 
 		for (int i = 0; used < pitch && i < lines; i++)
-			simd::fill(t.data() + size_t(i) * pitch + used, size_t(pitch - used), value);
+			simd::fill(t.data() + size_t(i) * pitch + used, size_t(pitch - used),
+				   value);
 		simd::fill(t.data() + size_t(lines) * pitch, size_t(total - lines) * pitch, value);
 	} else {
 		for (int r = 0; r < T::Rows; r++)

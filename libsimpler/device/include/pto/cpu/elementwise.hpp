@@ -20,9 +20,12 @@ template <typename Op, typename D, typename... S>
 inline void run(const Op &op, D &dst, const S &...src)
 {
 	using T = typename D::DType;
-	static_assert((std::is_same_v<T, typename S::DType> && ...), "[PTO][SA] element types must be equal");
+	static_assert((std::is_same_v<T, typename S::DType> && ...),
+		      "[PTO][SA] element types must be equal");
 
-	spans::run([&](size_t n, auto *d, auto *...s) { simd::map(op, n, d, static_cast<const T *>(s)...); }, dst, src...);
+	spans::run([&](size_t n, auto *d,
+		       auto *...s) { simd::map(op, n, d, static_cast<const T *>(s)...); },
+		   dst, src...);
 }
 
 /* The scalar operand of an instruction as a vector of the tile's compute type. */
@@ -189,7 +192,7 @@ PTO_INST RecordEvent TMULS(D &d, const A &a, S s, const W &...)
 	elementwise::run(simd::with_scalar(simd::op_mul(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-/* d = a / s, or d = s / a when the scalar comes first.  a5 multiplies floats by 1 / s, where 1 / 0 is +inf. */
+/* d = a / s, or s / a by the order.  a5 multiplies floats by 1 / s, with 1 / 0 = +inf. */
 template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>
 PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, const W &...)
 {
@@ -199,13 +202,17 @@ PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, const W &...)
 #ifdef PTO_NPU_ARCH_A5
 		using T = typename D::DType;
 		if constexpr (is_float_like_v<T>) {
-			const float v = float(T(s)), inverse = v == 0.0f ? __builtin_inff() : 1.0f / v;
+			const float v = float(T(s)),
+				    inverse = v == 0.0f ? __builtin_inff() : 1.0f / v;
 
-			elementwise::run(simd::with_scalar(simd::op_mul(), simd::splat<simd::vfloat>(inverse)), d, a);
+			elementwise::run(simd::with_scalar(simd::op_mul(),
+							   simd::splat<simd::vfloat>(inverse)),
+					 d, a);
 			return {};
 		}
 #endif
-		elementwise::run(simd::with_scalar(simd::op_div(), elementwise::scalar(d, s)), d, a);
+		elementwise::run(simd::with_scalar(simd::op_div(), elementwise::scalar(d, s)), d,
+				 a);
 	}
 	return {};
 }
@@ -287,7 +294,8 @@ PTO_INST RecordEvent TSUBSC(D &d, const A &a, S s, const B &b, const W &...)
 template <typename D, typename A, typename S, typename... W>
 PTO_INST RecordEvent TAXPY(D &d, const A &a, S s, const W &...)
 {
-	elementwise::run(simd::with_middle(simd::op_mul_add<false>(), elementwise::scalar(d, s)), d, a, d);
+	elementwise::run(simd::with_middle(simd::op_mul_add<false>(), elementwise::scalar(d, s)), d,
+			 a, d);
 	return {};
 }
 template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>

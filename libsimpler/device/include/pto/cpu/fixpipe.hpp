@@ -16,7 +16,7 @@
 namespace pto {
 namespace fixpipe {
 
-/* Pre-quantisation scalar: float scale in the low half, offset in bits 37..45, sign choice in bit 46. */
+/* Pre-quantisation scalar: scale in the low half, offset in bits 37..45, sign choice in bit 46. */
 struct quant {
 	bool given = false;
 	bool is_signed = false;
@@ -26,14 +26,14 @@ struct quant {
 	quant() = default;
 	template <typename... Rest>
 	explicit quant(uint64_t word, const Rest &...)
-		: given(true), is_signed((word >> 46) & 1), scale(bits::cast<float>(uint32_t(word))),
+		: given(true), is_signed((word >> 46) & 1),
+		  scale(bits::cast<float>(uint32_t(word))),
 		  offset(int((word >> 37) & 0x1ff) - int(((word >> 45) & 1) << 9))
-	{
-	}
-	template <typename First, typename... Rest, std::enable_if_t<!std::is_arithmetic_v<First>, int> = 0>
+	{}
+	template <typename First, typename... Rest,
+		  std::enable_if_t<!std::is_arithmetic_v<First>, int> = 0>
 	explicit quant(const First &, const Rest &...)
-	{
-	}
+	{}
 
 	float to_int8(float v) const
 	{
@@ -117,7 +117,8 @@ inline void add_to(E *d, E v)
 		do
 			sum = bits::cast<U>(E(bits::cast<E>(old) + v));
 		/* relaxed: see above */
-		while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+		while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED));
 	}
 }
 

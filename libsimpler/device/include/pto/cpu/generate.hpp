@@ -71,7 +71,8 @@ PTO_INST RecordEvent TTRI(D &d, int64_t diag, const W &...)
 
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
-			d.data()[D::Offset(r, c)] = (Upper ? c >= r + diag : c <= r + diag) ? E(1) : E(0);
+			d.data()[D::Offset(r, c)] =
+				(Upper ? c >= r + diag : c <= r + diag) ? E(1) : E(0);
 	return {};
 }
 
@@ -80,7 +81,9 @@ template <PrintFormat Format = PrintFormat::Width8_Precision4, typename T, typen
 PTO_INST RecordEvent TPRINT(const T &t, const W &...)
 {
 	generate::print(t, Format == PrintFormat::Width10_Precision6 ? 10 : 8,
-			Format == PrintFormat::Width10_Precision6 ? 6 : Format == PrintFormat::Width8_Precision2 ? 2 : 4);
+			Format == PrintFormat::Width10_Precision6  ? 6
+			: Format == PrintFormat::Width8_Precision2 ? 2
+								   : 4);
 	return {};
 }
 

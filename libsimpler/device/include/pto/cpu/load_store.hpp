@@ -21,9 +21,9 @@ constexpr bool is_channel_blocked(Layout l)
 
 /* How the three outer dimensions of a tensor are laid out in a tile. */
 enum class stacking {
-	down,	/* ND: blocks of dim 3 x dim 4 below each other */
-	side,	/* DN: side by side */
-	boxes	/* NZ: dim 2 below each other, dims 0 and 1 side by side */
+	down, /* ND: blocks of dim 3 x dim 4 below each other */
+	side, /* DN: side by side */
+	boxes /* NZ: dim 2 below each other, dims 0 and 1 side by side */
 };
 
 template <typename T, typename G>
@@ -31,7 +31,8 @@ constexpr stacking stacking_of()
 {
 	if (is_channel_blocked(G::layout))
 		return stacking::boxes;
-	return G::layout == Layout::DN || (!T::isRowMajor && !T::isBoxedLayout) ? stacking::side : stacking::down;
+	return G::layout == Layout::DN || (!T::isRowMajor && !T::isBoxedLayout) ? stacking::side
+										: stacking::down;
 }
 
 /* A global tensor as a value. */
@@ -44,20 +45,23 @@ struct tensor {
 
 	int rows() const
 	{
-		return how == stacking::boxes ? shape[2] * shape[3]
-		       : how == stacking::side ? shape[3] : shape[0] * shape[1] * shape[2] * shape[3];
+		return how == stacking::boxes  ? shape[2] * shape[3]
+		       : how == stacking::side ? shape[3]
+					       : shape[0] * shape[1] * shape[2] * shape[3];
 	}
 	int cols() const
 	{
-		return how == stacking::boxes ? shape[0] * shape[1] * shape[4]
-		       : how == stacking::side ? shape[0] * shape[1] * shape[2] * shape[4] : shape[4];
+		return how == stacking::boxes  ? shape[0] * shape[1] * shape[4]
+		       : how == stacking::side ? shape[0] * shape[1] * shape[2] * shape[4]
+					       : shape[4];
 	}
 };
 
 template <typename E, typename T, typename G>
 inline tensor<E> tensor_of(const T &, const G &g)
 {
-	static_assert(sizeof(E) == sizeof(typename G::RawDType), "[PTO][SA] element sizes must be equal");
+	static_assert(sizeof(E) == sizeof(typename G::RawDType),
+		      "[PTO][SA] element sizes must be equal");
 	tensor<E> v;
 
 	v.p = reinterpret_cast<E *>(const_cast<typename G::RawDType *>(g.data()));
@@ -74,7 +78,8 @@ inline tensor<E> tensor_of(const T &, const G &g)
  * blocks are cut at the edge.
  */
 template <bool ToTile, typename Move, typename GE, typename E>
-__attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g, const copy::view<E> &t, int rows, int cols)
+__attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g,
+					   const copy::view<E> &t, int rows, int cols)
 {
 	const int *s = g.shape;
 	int block = 0;
@@ -82,12 +87,18 @@ __attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g
 	for (int i0 = 0; i0 < s[0]; i0++)
 		for (int i1 = 0; i1 < s[1]; i1++)
 			for (int i2 = 0; i2 < s[2]; i2++, block++) {
-				const int r = g.how == stacking::boxes ? i2 * s[3] : g.how == stacking::side ? 0 : block * s[3];
-				const int c = g.how == stacking::boxes ? (i0 * s[1] + i1) * s[4]
-					      : g.how == stacking::side ? block * s[4] : 0;
-				const int nr = copy::least(s[3], rows - r), nc = copy::least(s[4], cols - c);
-				GE *p = g.p + i0 * g.stride[0] + i1 * g.stride[1] + i2 * g.stride[2];
-				const copy::view<GE> mem = copy::strided(p, ptrdiff_t(g.stride[3]), ptrdiff_t(g.stride[4]));
+				const int r = g.how == stacking::boxes	? i2 * s[3]
+					      : g.how == stacking::side ? 0
+									: block * s[3];
+				const int c = g.how == stacking::boxes	? (i0 * s[1] + i1) * s[4]
+					      : g.how == stacking::side ? block * s[4]
+									: 0;
+				const int nr = copy::least(s[3], rows - r),
+					  nc = copy::least(s[4], cols - c);
+				GE *p = g.p + i0 * g.stride[0] + i1 * g.stride[1] +
+					i2 * g.stride[2];
+				const copy::view<GE> mem = copy::strided(p, ptrdiff_t(g.stride[3]),
+									 ptrdiff_t(g.stride[4]));
 
 				if constexpr (ToTile)
 					copy::region(move, t, r, c, mem, 0, 0, nr, nc);
@@ -104,8 +115,8 @@ inline void check(const char *op, const T &t, const V &g)
 	if (__builtin_expect(!core::checked(), 1))
 		return;
 	if (g.rows() != t.GetValidRow() || g.cols() != t.GetValidCol())
-		core::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op, g.rows(), g.cols(), t.GetValidRow(),
-			   t.GetValidCol());
+		core::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op,
+			   g.rows(), g.cols(), t.GetValidRow(), t.GetValidCol());
 }
 
 template <typename T, typename G>
@@ -118,9 +129,11 @@ inline void load(T &t, const G &g)
 	if (t.GetValidRow() <= 0 || t.GetValidCol() <= 0)
 		return;
 	if (!t.IsWindow())
-		copy::fill_outside(t, t.GetValidRow(), t.GetValidCol(),
-				   pad_element<E>(is_custom_pad(T::PadVal) ? PadValue::Null : T::PadVal));
-	move_blocks<true>(copy::move_bits(), v, copy::raw_view(t), t.GetValidRow(), t.GetValidCol());
+		copy::fill_outside(
+			t, t.GetValidRow(), t.GetValidCol(),
+			pad_element<E>(is_custom_pad(T::PadVal) ? PadValue::Null : T::PadVal));
+	move_blocks<true>(copy::move_bits(), v, copy::raw_view(t), t.GetValidRow(),
+			  t.GetValidCol());
 }
 
 template <typename Move, typename GE, typename E, typename T>
@@ -143,11 +156,13 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 		const fixpipe::convert<GE, E, Relu == ReluPreMode::NormalRelu> conv{q};
 
 		if constexpr (add)
-			store(fixpipe::add_atomic<decltype(conv)>{conv}, tensor_of<GE>(t, g), copy::tile_view(t), t);
+			store(fixpipe::add_atomic<decltype(conv)>{conv}, tensor_of<GE>(t, g),
+			      copy::tile_view(t), t);
 		else
 			store(conv, tensor_of<GE>(t, g), copy::tile_view(t), t);
 	} else if constexpr (add) {
-		store(fixpipe::add_atomic<copy::move_bits>{}, tensor_of<GE>(t, g), copy::tile_view(t), t);
+		store(fixpipe::add_atomic<copy::move_bits>{}, tensor_of<GE>(t, g),
+		      copy::tile_view(t), t);
 	} else {
 		store(copy::move_bits(), tensor_of<Raw>(t, g), copy::raw_view(t), t);
 	}
@@ -165,8 +180,7 @@ PTO_INST RecordEvent TLOAD(T &dst, const G &src, const W &...)
 /* A hint; nothing to do on the host. */
 template <typename T, typename G>
 PTO_INST void TPREFETCH(T &, const G &)
-{
-}
+{}
 
 template <typename G, typename T, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...)

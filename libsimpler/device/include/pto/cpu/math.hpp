@@ -25,10 +25,7 @@ PTO_SIMD vfloat vsqrt(vfloat v)
 #endif
 }
 
-PTO_SIMD vfloat vabs(vfloat v)
-{
-	return (vfloat)((vuint)v & 0x7fffffffu);
-}
+PTO_SIMD vfloat vabs(vfloat v) { return (vfloat)((vuint)v & 0x7fffffffu); }
 
 /* 1.5 * 2^23: adding and subtracting it rounds |v| < 2^22 to nearest even. */
 constexpr float ROUND_MAGIC = 12582912.0f;
@@ -77,7 +74,8 @@ PTO_SIMD vfloat vlog(vfloat x)
 	const vfloat t1 = w * (w * 0.24279078841f + 0.40000972152f);
 	const vfloat t2 = z * (w * 0.28498786688f + 0.66666662693f);
 	const vfloat half_sq = f * f * 0.5f, kf = __builtin_convertvector(k, vfloat);
-	vfloat y = s * (half_sq + t1 + t2) + kf * 9.0580006145e-6f - half_sq + f + kf * 0.69313812256f;
+	vfloat y =
+		s * (half_sq + t1 + t2) + kf * 9.0580006145e-6f - half_sq + f + kf * 0.69313812256f;
 
 	y = x == inf ? inf : y;
 	y = x == zero ? -inf : y;

@@ -47,17 +47,15 @@ struct to_word {
 	}
 
 	template <typename D, typename S>
-	static constexpr bool has_tile8 = std::is_same_v<D, float> && simd::FLOATS == 8;
+	static constexpr bool has_tile8 = std::is_same_v<D, float> &&simd::FLOATS == 8;
 	template <typename S>
 	static void tile8(float *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
 	{
 		simd::vfloat v[8];
 
-		PTO_UNROLL for (int i = 0; i < 8; i++)
-			v[i] = simd::load(s + i * s_step);
+		PTO_UNROLL for (int i = 0; i < 8; i++) v[i] = simd::load(s + i * s_step);
 		simd::transpose8_wide(v);
-		PTO_UNROLL for (int i = 0; i < 8; i++)
-			simd::store_raw(d + i * d_step, v[i]);
+		PTO_UNROLL for (int i = 0; i < 8; i++) simd::store_raw(d + i * d_step, v[i]);
 	}
 };
 
@@ -123,7 +121,8 @@ struct addend {
 
 /* @n result elements of one row, at most 16 from a multiple of 16. */
 template <typename E, typename W>
-inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int col, int n, const W *v)
+inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int col, int n,
+		   const W *v)
 {
 	if (c.cs == 1 && c.col_bits >= 4 && !add.tile && !add.row) {
 		memcpy(c.at(row, col), v, size_t(n) * sizeof(E));
@@ -141,8 +140,9 @@ inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int co
 }
 
 template <typename C, typename A, typename B>
-__attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view<A> &a, const copy::view<B> &b, int m, int k,
-					int n, const addend<C> &add)
+__attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view<A> &a,
+					const copy::view<B> &b, int m, int k, int n,
+					const addend<C> &add)
 {
 	using W = word_t<C>;
 	const kernel_table<W> &kern = kernels<W>();
@@ -159,7 +159,8 @@ __attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view
 			kern.run(k, p.a + size_t(i) * k, p.b + size_t(j) * k, out, rows);
 			for (int r = 0; r < rows; r++)
 				for (int x = 0; x < cols; x += 16)
-					finish(c, add, i + r, j + x, copy::least(16, cols - x), out + r * nr + x);
+					finish(c, add, i + r, j + x, copy::least(16, cols - x),
+					       out + r * nr + x);
 		}
 }
 
@@ -168,11 +169,14 @@ constexpr void check_types()
 {
 	static_assert(A::Rows == C::Rows && A::Cols == B::Rows && B::Cols == C::Cols,
 		      "[PTO][SA] matmul shapes must agree: a is m x k, b is k x n, c is m x n");
-	static_assert(C::Loc == TileType::Acc && A::Loc == TileType::Left && B::Loc == TileType::Right,
+	static_assert(C::Loc == TileType::Acc && A::Loc == TileType::Left &&
+			      B::Loc == TileType::Right,
 		      "[PTO][SA] matmul operands are Acc, Left and Right tiles");
-	static_assert((std::is_same_v<typename C::DType, float> && is_float_like_v<typename A::DType>) ||
-			      (std::is_same_v<typename C::DType, int32_t> && std::is_integral_v<typename A::DType>),
-		      "[PTO][SA] matmul element types: float from floats, int32 from int8");
+	static_assert(
+		(std::is_same_v<typename C::DType, float> && is_float_like_v<typename A::DType>) ||
+			(std::is_same_v<typename C::DType, int32_t> &&
+			 std::is_integral_v<typename A::DType>),
+		"[PTO][SA] matmul element types: float from floats, int32 from int8");
 }
 
 template <typename C, typename A, typename B>
@@ -184,8 +188,8 @@ inline void product(const C &c, const A &a, const B &b, const addend<typename C:
 	if (!c.data() || !a.data() || !b.data())
 		core::fail("TMATMUL: a tile has no memory; TASSIGN it first");
 	if (core::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
-		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k, b.GetValidRow(), n,
-			   c.GetValidRow(), c.GetValidCol());
+		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k,
+			   b.GetValidRow(), n, c.GetValidRow(), c.GetValidCol());
 	if (m > 0 && n > 0)
 		multiply(copy::tile_view(c), copy::tile_view(a), copy::tile_view(b), m, k, n, add);
 }
@@ -199,7 +203,8 @@ inline void plain(C &c, const A &a, const B &b)
 template <typename C, typename I, typename A, typename B>
 inline void accumulate(C &c, const I &in, const A &a, const B &b)
 {
-	static_assert(std::is_same_v<typename I::DType, typename C::DType>, "[PTO][SA] accumulators are of one type");
+	static_assert(std::is_same_v<typename I::DType, typename C::DType>,
+		      "[PTO][SA] accumulators are of one type");
 	const auto from = copy::tile_view(in);
 
 	product(c, a, b, {&from, nullptr});
@@ -208,7 +213,8 @@ inline void accumulate(C &c, const I &in, const A &a, const B &b)
 template <typename C, typename A, typename B, typename Bias>
 inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
 {
-	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1 && spans::is_rows<Bias>,
+	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1 &&
+			      spans::is_rows<Bias>,
 		      "[PTO][SA] the bias is one plain row of the result's type");
 	product(c, a, b, {nullptr, bias.data()});
 }
@@ -223,8 +229,8 @@ PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, const W &...)
 	return {};
 }
 /* c = in + a * b: the product is summed first, then added once. */
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B, typename... W,
-	  std::enable_if_t<is_tile_data_v<B>, int> = 0>
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
+	  typename... W, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
 {
 	matmul::accumulate(c, in, a, b);
@@ -237,7 +243,8 @@ PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b)
 	return {};
 }
 /* c = a * b + bias[0, :] */
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias, typename... W>
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
+	  typename... W>
 PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
 {
 	matmul::with_bias(c, a, b, bias);
@@ -250,8 +257,8 @@ PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, const W &...)
 	matmul::plain(c, a, b);
 	return {};
 }
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B, typename... W,
-	  std::enable_if_t<is_tile_data_v<B>, int> = 0>
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
+	  typename... W, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
 {
 	matmul::accumulate(c, in, a, b);
@@ -263,7 +270,8 @@ PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b)
 	matmul::accumulate(c, c, a, b);
 	return {};
 }
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias, typename... W>
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
+	  typename... W>
 PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
 {
 	matmul::with_bias(c, a, b, bias);

@@ -28,32 +28,34 @@ typedef float f32x8 __attribute__((vector_size(32)));
 typedef float f32x16 __attribute__((vector_size(64)));
 
 /* R rows by two vectors of results in registers. */
-#define PTO_MATMUL_BLOCK(R, V, LANES, STRIDE, FMA)                                       \
-	{                                                                                \
-		V acc[R][2] = {};                                                        \
-		for (int i = 0; i < k; i++, a += (STRIDE), b += 2 * (LANES)) {           \
-			V b0, b1;                                                        \
-			__builtin_memcpy(&b0, b, sizeof(V));                             \
-			__builtin_memcpy(&b1, b + (LANES), sizeof(V));                   \
-			_Pragma("GCC unroll 16") for (int r = 0; r < (R); r++)           \
-			{                                                                \
-				const V x = V{} + a[r];                                  \
-				acc[r][0] = FMA(x, b0, acc[r][0]);                       \
-				acc[r][1] = FMA(x, b1, acc[r][1]);                       \
-			}                                                                \
-		}                                                                        \
-		__builtin_memcpy(out, acc, sizeof(acc));                                 \
+#define PTO_MATMUL_BLOCK(R, V, LANES, STRIDE, FMA)                             \
+	{                                                                      \
+		V acc[R][2] = {};                                              \
+		for (int i = 0; i < k; i++, a += (STRIDE), b += 2 * (LANES)) { \
+			V b0, b1;                                              \
+			__builtin_memcpy(&b0, b, sizeof(V));                   \
+			__builtin_memcpy(&b1, b + (LANES), sizeof(V));         \
+			_Pragma("GCC unroll 16") for (int r = 0; r < (R); r++) \
+			{                                                      \
+				const V x = V{} + a[r];                        \
+				acc[r][0] = FMA(x, b0, acc[r][0]);             \
+				acc[r][1] = FMA(x, b1, acc[r][1]);             \
+			}                                                      \
+		}                                                              \
+		__builtin_memcpy(out, acc, sizeof(acc));                       \
 	}
 #define PTO_FMA8(x, y, z) __builtin_ia32_vfmaddps256(x, y, z)
 #define PTO_FMA16(x, y, z) __builtin_ia32_vfmaddps512_mask(x, y, z, short(-1), 4)
 
 template <int R>
-__attribute__((noinline, target("avx2,fma"))) void block_avx2(int k, const float *a, const float *b, float *out)
+__attribute__((noinline, target("avx2,fma"))) void block_avx2(int k, const float *a, const float *b,
+							      float *out)
 {
 	PTO_MATMUL_BLOCK(R, f32x8, 8, 6, PTO_FMA8)
 }
 template <int R>
-__attribute__((noinline, target("avx512f"))) void block_avx512(int k, const float *a, const float *b, float *out)
+__attribute__((noinline, target("avx512f"))) void block_avx512(int k, const float *a,
+							       const float *b, float *out)
 {
 	PTO_MATMUL_BLOCK(R, f32x16, 16, 12, PTO_FMA16)
 }

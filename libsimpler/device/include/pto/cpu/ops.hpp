@@ -29,7 +29,8 @@ inline T int_div(T a, T b)
 	if (b == 0)
 		return 0;
 	if (std::is_signed_v<T> && b == T(-1))
-		return T(typename int_of_bytes<sizeof(T)>::u(0) - typename int_of_bytes<sizeof(T)>::u(a));
+		return T(typename int_of_bytes<sizeof(T)>::u(0) -
+			 typename int_of_bytes<sizeof(T)>::u(a));
 	return T(a / b);
 }
 
@@ -78,15 +79,24 @@ struct op_rem {
 };
 struct op_and {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return a & b; }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return a & b;
+	}
 };
 struct op_or {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return a | b; }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return a | b;
+	}
 };
 struct op_xor {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return a ^ b; }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return a ^ b;
+	}
 };
 /* Shift counts are taken modulo the width. */
 struct op_shl {
@@ -99,28 +109,46 @@ struct op_shl {
 };
 struct op_shr {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return a >> (b & elem_t<V>(8 * sizeof(elem_t<V>) - 1)); }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return a >> (b & elem_t<V>(8 * sizeof(elem_t<V>) - 1));
+	}
 };
 /* a > 0 ? a : a * slope */
 struct op_leaky {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V slope) const { return a > V{} ? a : op_mul()(a, slope); }
+	PTO_SIMD V operator()(V a, V slope) const
+	{
+		return a > V{} ? a : op_mul()(a, slope);
+	}
 };
 struct op_relu {
 	template <typename V>
-	PTO_SIMD V operator()(V a) const { return a < V{} ? V{} : a; }
+	PTO_SIMD V operator()(V a) const
+	{
+		return a < V{} ? V{} : a;
+	}
 };
 struct op_sub_relu {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return op_relu()(op_sub()(a, b)); }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return op_relu()(op_sub()(a, b));
+	}
 };
 struct op_add3 {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b, V c) const { return op_add()(op_add()(a, b), c); }
+	PTO_SIMD V operator()(V a, V b, V c) const
+	{
+		return op_add()(op_add()(a, b), c);
+	}
 };
 struct op_sub_add {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b, V c) const { return op_add()(op_sub()(a, b), c); }
+	PTO_SIMD V operator()(V a, V b, V c) const
+	{
+		return op_add()(op_sub()(a, b), c);
+	}
 };
 template <bool Relu>
 struct op_mul_add {
@@ -184,7 +212,10 @@ struct op_neg {
 };
 struct op_not {
 	template <typename V>
-	PTO_SIMD V operator()(V a) const { return ~a; }
+	PTO_SIMD V operator()(V a) const
+	{
+		return ~a;
+	}
 };
 struct op_exp {
 	PTO_SIMD vfloat operator()(vfloat a) const { return vexp(a); }

@@ -30,7 +30,8 @@ inline void row(T *d, int n, const T *a, int na, const T *b, int nb)
 	const int both = copy::least(na, nb), any = na > nb ? na : nb;
 
 	simd::map(Op(), size_t(both), d, a, b);
-	memmove(static_cast<void *>(d + both), (na > nb ? a : b) + both, size_t(any - both) * sizeof(T));
+	memmove(static_cast<void *>(d + both), (na > nb ? a : b) + both,
+		size_t(any - both) * sizeof(T));
 	memset(static_cast<void *>(d + any), 0, size_t(n - any) * sizeof(T));
 }
 
@@ -46,7 +47,8 @@ inline void run(D &d, const A &a, const B &b)
 	for (int r = 0; r < d.GetValidRow() && cols > 0; r++) {
 		if constexpr (spans::is_rows<D> && spans::is_rows<A> && spans::is_rows<B>) {
 			row<Op, T>(d.data() + D::Offset(r, 0), cols, a.data() + size_t(r) * A::Cols,
-				   r < a.GetValidRow() ? a.GetValidCol() : 0, b.data() + size_t(r) * B::Cols,
+				   r < a.GetValidRow() ? a.GetValidCol() : 0,
+				   b.data() + size_t(r) * B::Cols,
 				   r < b.GetValidRow() ? b.GetValidCol() : 0);
 		} else {
 			for (int c = 0; c < cols; c++) {
@@ -54,7 +56,8 @@ inline void run(D &d, const A &a, const B &b)
 				T v = T(0);
 
 				if (in_a && in_b)
-					v = broadcast::single<Op>(a.GetElement(r, c), b.GetElement(r, c));
+					v = broadcast::single<Op>(a.GetElement(r, c),
+								  b.GetElement(r, c));
 				else if (in_a || in_b)
 					v = in_a ? a.GetElement(r, c) : b.GetElement(r, c);
 				d.data()[D::Offset(r, c)] = v;
@@ -73,13 +76,16 @@ inline void arg(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi
 			bool from_a = in_a;
 
 			if (in_a && in_b)
-				from_a = Max ? a.GetElement(r, c) > b.GetElement(r, c) : a.GetElement(r, c) < b.GetElement(r, c);
+				from_a = Max ? a.GetElement(r, c) > b.GetElement(r, c)
+					     : a.GetElement(r, c) < b.GetElement(r, c);
 			if (!in_a && !in_b) {
 				d.SetElement(r, c, 0);
 				di.SetElement(r, c, 0);
 			} else {
-				d.SetElement(r, c, from_a ? a.GetElement(r, c) : b.GetElement(r, c));
-				di.SetElement(r, c, from_a ? ai.GetElement(r, c) : bi.GetElement(r, c));
+				d.SetElement(r, c,
+					     from_a ? a.GetElement(r, c) : b.GetElement(r, c));
+				di.SetElement(r, c,
+					      from_a ? ai.GetElement(r, c) : bi.GetElement(r, c));
 			}
 		}
 }
@@ -97,7 +103,8 @@ inline void relu_convert(D &d, const A &a, const B &b)
 			for (size_t i = 0; i < n; i++) {
 				const W v = T(Add ? W(x[i]) + W(y[i]) : W(x[i]) - W(y[i]));
 
-				to[i] = convert::element<typename D::DType>(v < 0 ? W(0) : v, {RoundMode::CAST_RINT, true});
+				to[i] = convert::element<typename D::DType>(
+					v < 0 ? W(0) : v, {RoundMode::CAST_RINT, true});
 			}
 		},
 		d, a, b);
@@ -130,13 +137,15 @@ PTO_INST RecordEvent TPARTMIN(D &d, const A &a, const B &b, const W &...)
 	return {};
 }
 template <typename D, typename A, typename B, typename DI, typename AI, typename BI, typename... W>
-PTO_INST RecordEvent TPARTARGMAX(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi, const W &...)
+PTO_INST RecordEvent TPARTARGMAX(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi,
+				 const W &...)
 {
 	partial::arg<true>(d, a, b, di, ai, bi);
 	return {};
 }
 template <typename D, typename A, typename B, typename DI, typename AI, typename BI, typename... W>
-PTO_INST RecordEvent TPARTARGMIN(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi, const W &...)
+PTO_INST RecordEvent TPARTARGMIN(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi,
+				 const W &...)
 {
 	partial::arg<false>(d, a, b, di, ai, bi);
 	return {};

@@ -26,10 +26,7 @@ __attribute__((visibility("default"))) inline const char pto_kernel_may_block = 
 namespace pto {
 namespace pipe {
 
-constexpr bool is_split(TileSplitAxis s)
-{
-	return s != TileSplitAxis::TILE_NO_SPLIT;
-}
+constexpr bool is_split(TileSplitAxis s) { return s != TileSplitAxis::TILE_NO_SPLIT; }
 constexpr bool is_rows(TileSplitAxis s)
 {
 	return s == TileSplitAxis::TILE_UP_DOWN || s == TileSplitAxis::TILE_UP_DOWN_ODD;
@@ -38,10 +35,7 @@ constexpr bool is_odd(TileSplitAxis s)
 {
 	return s == TileSplitAxis::TILE_UP_DOWN_ODD || s == TileSplitAxis::TILE_LEFT_RIGHT_ODD;
 }
-constexpr bool on_cube(TileType loc)
-{
-	return loc != TileType::Vec;
-}
+constexpr bool on_cube(TileType loc) { return loc != TileType::Vec; }
 
 /* The table of core services; pipes have no meaning without a runtime. */
 inline const pto_core_ops *services()
@@ -61,17 +55,15 @@ inline bool is_idle_lane(bool split)
 	return !split && !c->is_aic && c->sub_block_dim == 2 && c->sub_block_id == 1;
 }
 
-inline int lane_of(bool split)
-{
-	return split ? int(core::self()->sub_block_id & 1) : 0;
-}
+inline int lane_of(bool split) { return split ? int(core::self()->sub_block_id & 1) : 0; }
 
 /* Element type in the slot: the tile's, unless the push converts the accumulator. */
 template <typename T, typename Params>
-using slot_elem = std::conditional_t<
-	T::Loc != TileType::Acc, typename T::DType,
-	std::conditional_t<Params::Quant == F322F16, half,
-			   std::conditional_t<Params::Quant == F322BF16, bfloat16_t, typename T::DType>>>;
+using slot_elem =
+	std::conditional_t<T::Loc != TileType::Acc, typename T::DType,
+			   std::conditional_t<Params::Quant == F322F16, half,
+					      std::conditional_t<Params::Quant == F322BF16,
+								 bfloat16_t, typename T::DType>>>;
 
 template <bool Relu, typename E, typename T>
 inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int col)
@@ -81,12 +73,15 @@ inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int
 
 	lane.elem_bytes = sizeof(E);
 	if constexpr (std::is_same_v<E, S> && !Relu)
-		copy::region(copy::move_bits(), copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0, 0,
-			     copy::raw_view(t), row, col, lane.rows, lane.cols);
+		copy::region(
+			copy::move_bits(),
+			copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1),
+			0, 0, copy::raw_view(t), row, col, lane.rows, lane.cols);
 	else
-		copy::region(fixpipe::convert<E, S, Relu>{nullptr},
-			     copy::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0, 0, copy::tile_view(t),
-			     row, col, lane.rows, lane.cols);
+		copy::region(
+			fixpipe::convert<E, S, Relu>{nullptr},
+			copy::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0,
+			0, copy::tile_view(t), row, col, lane.rows, lane.cols);
 }
 
 inline int clip(int valid, int from, int size)
@@ -113,12 +108,15 @@ inline void write_halves(PipeSlotHeader *head, uint8_t *elems, const T &t)
 
 		lane.box_rows = uint16_t(is_rows(Split) ? size : T::Rows);
 		lane.box_cols = uint16_t(is_rows(Split) ? T::Cols : size);
-		lane.rows = uint16_t(is_rows(Split) ? clip(t.GetValidRow(), from, size) : t.GetValidRow());
-		lane.cols = uint16_t(is_rows(Split) ? t.GetValidCol() : clip(t.GetValidCol(), from, size));
+		lane.rows = uint16_t(is_rows(Split) ? clip(t.GetValidRow(), from, size)
+						    : t.GetValidRow());
+		lane.cols = uint16_t(is_rows(Split) ? t.GetValidCol()
+						    : clip(t.GetValidCol(), from, size));
 		lane.pitch = lane.box_cols;
 		lane.offset = offset;
 		offset += uint32_t(lane.box_rows * lane.pitch * sizeof(E));
-		write_share<relu, E>(elems, lane, t, is_rows(Split) ? from : 0, is_rows(Split) ? 0 : from);
+		write_share<relu, E>(elems, lane, t, is_rows(Split) ? from : 0,
+				     is_rows(Split) ? 0 : from);
 	}
 }
 
@@ -132,7 +130,8 @@ inline void write_whole(PipeLane &lane, uint8_t *elems, const T &t, uint32_t off
 	lane.cols = uint16_t(t.GetValidCol());
 	lane.pitch = uint16_t(T::Cols);
 	lane.offset = offset;
-	write_share<Params::Relu == ReluPreMode::NormalRelu, slot_elem<T, Params>>(elems, lane, t, 0, 0);
+	write_share<Params::Relu == ReluPreMode::NormalRelu, slot_elem<T, Params>>(elems, lane, t,
+										   0, 0);
 }
 
 template <typename Pipe, TileSplitAxis Split, typename Params, typename T>
@@ -180,11 +179,12 @@ template <typename T>
 inline void check_share(const T &, const PipeLane &lane, int row, int col)
 {
 	if (lane.elem_bytes != sizeof(typename T::DType))
-		core::fail("TPOP: the tile's elements have %zu bytes, the pushed ones %u", sizeof(typename T::DType),
-			   lane.elem_bytes);
+		core::fail("TPOP: the tile's elements have %zu bytes, the pushed ones %u",
+			   sizeof(typename T::DType), lane.elem_bytes);
 	if (row + lane.rows > T::Rows || col + lane.cols > T::Cols)
-		core::fail("TPOP: %u x %u pushed elements at (%d, %d) do not fit into the %d x %d tile", lane.rows, lane.cols,
-			   row, col, T::Rows, T::Cols);
+		core::fail("TPOP: %u x %u pushed elements at (%d, %d) do not fit into the %d x %d "
+			   "tile",
+			   lane.rows, lane.cols, row, col, T::Rows, T::Cols);
 }
 
 template <typename T>
@@ -194,7 +194,8 @@ inline void read_share(T &t, const PipeLane &lane, uint8_t *elems, int row, int 
 
 	check_share(t, lane, row, col);
 	copy::region(copy::move_bits(), copy::raw_view(t), row, col,
-		     copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0, 0, lane.rows, lane.cols);
+		     copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0,
+		     0, lane.rows, lane.cols);
 }
 
 /* Zeroes what the shares do not cover, so that a partly valid tile has a defined rest. */
@@ -209,7 +210,8 @@ template <TileSplitAxis Split, typename T>
 inline void join_halves(T &t, const PipeSlotHeader *head, uint8_t *elems)
 {
 	const PipeLane &a = head->lane[0];
-	const int first = is_rows(Split) ? (is_odd(Split) ? a.rows : a.box_rows) : (is_odd(Split) ? a.cols : a.box_cols);
+	const int first = is_rows(Split) ? (is_odd(Split) ? a.rows : a.box_rows)
+					 : (is_odd(Split) ? a.cols : a.box_cols);
 
 	clear(t);
 	read_share(t, a, elems, 0, 0);
@@ -219,8 +221,8 @@ inline void join_halves(T &t, const PipeSlotHeader *head, uint8_t *elems)
 template <typename T>
 inline bool fits_slot(const PipeLane &lane)
 {
-	return T::isRowMajor && !T::isBoxedLayout && lane.pitch == T::Cols && lane.box_rows >= T::Rows &&
-	       lane.elem_bytes == sizeof(typename T::DType);
+	return T::isRowMajor && !T::isBoxedLayout && lane.pitch == T::Cols &&
+	       lane.box_rows >= T::Rows && lane.elem_bytes == sizeof(typename T::DType);
 }
 
 template <typename Pipe, TileSplitAxis Split, typename T>
@@ -270,14 +272,16 @@ inline void release(Pipe &p)
 
 /* Waits for a free slot and sends the tile's valid region through it. */
 template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
-	  typename Params = FixpipeParams<>, typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
+	  typename Params = FixpipeParams<>, typename... W,
+	  std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TPUSH(Pipe &p, const T &t, const W &...)
 {
 	pipe::push<Pipe, Split, Params>(p, t);
 	return {};
 }
 /* Older operand order; never split. */
-template <typename T, typename Pipe, typename... W, std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
+template <typename T, typename Pipe, typename... W,
+	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
 PTO_INST RecordEvent TPUSH(const T &t, Pipe &p, const W &...)
 {
 	pipe::push<Pipe, TileSplitAxis::TILE_NO_SPLIT, FixpipeParams<>>(p, t);
@@ -285,14 +289,15 @@ PTO_INST RecordEvent TPUSH(const T &t, Pipe &p, const W &...)
 }
 
 /* Waits for a tile and binds @t to it; the data is valid until TFREE. */
-template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT, typename... W,
-	  std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
+template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
+	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TPOP(Pipe &p, T &t, const W &...)
 {
 	pipe::pop<Pipe, Split>(p, t);
 	return {};
 }
-template <typename T, typename Pipe, typename... W, std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
+template <typename T, typename Pipe, typename... W,
+	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
 PTO_INST RecordEvent TPOP(T &t, Pipe &p, const W &...)
 {
 	pipe::pop<Pipe, TileSplitAxis::TILE_NO_SPLIT>(p, t);

@@ -20,7 +20,8 @@ namespace reduce {
 template <typename T>
 using acc_t = std::conditional_t<
 	is_float_like_v<T>, float,
-	std::conditional_t<sizeof(T) == 8, T, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
+	std::conditional_t<sizeof(T) == 8, T,
+			   std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 
 template <typename T>
 using acc_vec = simd::vec<acc_t<T>, simd::FLOATS>;
@@ -31,7 +32,8 @@ PTO_SIMD acc_vec<T> load(const T *p)
 	if constexpr (is_float_like_v<T>)
 		return simd::load(p);
 	else
-		return __builtin_convertvector((simd::load_raw<simd::vec<T, simd::FLOATS>>(p)), acc_vec<T>);
+		return __builtin_convertvector((simd::load_raw<simd::vec<T, simd::FLOATS>>(p)),
+					       acc_vec<T>);
 }
 
 /* v[i][j] becomes v[j][i], for vectors of 32-bit elements. */
@@ -120,11 +122,9 @@ __attribute__((noinline)) void rows_at_once(const T *const *row, int cols, Fold 
 		{
 			acc_vec<T> v[L];
 
-			PTO_UNROLL for (int i = 0; i < L; i++)
-				v[i] = load(row[g * L + i] + c);
+			PTO_UNROLL for (int i = 0; i < L; i++) v[i] = load(row[g * L + i] + c);
 			transpose(v);
-			PTO_UNROLL for (int i = 0; i < L; i++)
-				fold[g].next(v[i], c + i);
+			PTO_UNROLL for (int i = 0; i < L; i++) fold[g].next(v[i], c + i);
 		}
 	for (; c < cols; c++)
 		single();
@@ -174,7 +174,8 @@ template <typename D, typename S>
 inline void check_rows(const D &dst, const S &src)
 {
 	if (core::checked() && dst.GetValidRow() != src.GetValidRow())
-		core::fail("row reduction: destination has %d valid rows, source %d", dst.GetValidRow(), src.GetValidRow());
+		core::fail("row reduction: destination has %d valid rows, source %d",
+			   dst.GetValidRow(), src.GetValidRow());
 }
 
 /* A row of 64-bit integers. */
@@ -197,9 +198,10 @@ inline void along_rows(D &dst, const S &src)
 
 	check_rows(dst, src);
 	if constexpr (sizeof(acc_t<T>) == 4) {
-		each_row<fold_value<Op, acc_vec<T>>>(src, [&dst](int r, int lane, const auto &fold) {
-			dst.data()[D::Offset(r, 0)] = DT(fold.acc[lane]);
-		});
+		each_row<fold_value<Op, acc_vec<T>>>(
+			src, [&dst](int r, int lane, const auto &fold) {
+				dst.data()[D::Offset(r, 0)] = DT(fold.acc[lane]);
+			});
 	} else if (src.GetValidCol() > 0) {
 		for (int r = 0; r < src.GetValidRow(); r++)
 			dst.data()[D::Offset(r, 0)] = DT(wide_row<Op>(src, r));

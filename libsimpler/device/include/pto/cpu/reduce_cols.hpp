@@ -21,22 +21,22 @@ PTO_SIMD void columns(D *d, const S *s, int rows, ptrdiff_t pitch)
 	constexpr int L = simd::LANES<S>;
 	simd::vec_of<D> acc[Count];
 
-	PTO_UNROLL for (int i = 0; i < Count; i++)
-		acc[i] = simd::round_to<D>(simd::load(s + i * L));
+	PTO_UNROLL for (int i = 0; i < Count; i++) acc[i] =
+		simd::round_to<D>(simd::load(s + i * L));
 	for (int r = 1; r < rows; r++) {
 		s += pitch;
-		PTO_UNROLL for (int i = 0; i < Count; i++)
-			acc[i] = simd::round_to<D>(Op()(acc[i], simd::load(s + i * L)));
+		PTO_UNROLL for (int i = 0; i < Count; i++) acc[i] =
+			simd::round_to<D>(Op()(acc[i], simd::load(s + i * L)));
 	}
-	PTO_UNROLL for (int i = 0; i < Count; i++)
-		simd::store(d + i * L, acc[i]);
+	PTO_UNROLL for (int i = 0; i < Count; i++) simd::store(d + i * L, acc[i]);
 }
 
 template <typename Op, typename D, typename S>
 __attribute__((noinline)) void all_columns(D *d, const S *s, int rows, int cols, ptrdiff_t pitch)
 {
 	constexpr int L = simd::LANES<S>;
-	static_assert(simd::LANES<D> == L, "[PTO][SA] column reductions do not change the width of integers");
+	static_assert(simd::LANES<D> == L,
+		      "[PTO][SA] column reductions do not change the width of integers");
 	int c = 0;
 
 	for (; c + 4 * L <= cols; c += 4 * L)
@@ -61,7 +61,8 @@ inline void one_column(D *d, const S &src, int c)
 	auto acc = simd::vec_of<D>{};
 
 	for (int r = 0; r < src.GetValidRow(); r++) {
-		const auto x = simd::splat<simd::vec_of<D>>(simd::compute_t<D>(src.GetElement(r, c)));
+		const auto x =
+			simd::splat<simd::vec_of<D>>(simd::compute_t<D>(src.GetElement(r, c)));
 
 		acc = simd::round_to<D>(r ? Op()(acc, x) : x);
 	}
@@ -73,8 +74,8 @@ template <typename D, typename S>
 inline void check_cols(const D &dst, const S &src)
 {
 	if (core::checked() && dst.GetValidCol() != src.GetValidCol())
-		core::fail("column reduction: destination has %d valid columns, source %d", dst.GetValidCol(),
-			   src.GetValidCol());
+		core::fail("column reduction: destination has %d valid columns, source %d",
+			   dst.GetValidCol(), src.GetValidCol());
 }
 
 template <typename Op, typename D, typename S>
@@ -86,7 +87,8 @@ inline void along_cols(D &dst, const S &src)
 	if (rows <= 0 || cols <= 0)
 		return;
 	if constexpr (spans::is_rows<S> && spans::is_rows<D>)
-		all_columns<Op>(dst.data(), static_cast<const typename S::DType *>(src.data()), rows, cols, S::Cols);
+		all_columns<Op>(dst.data(), static_cast<const typename S::DType *>(src.data()),
+				rows, cols, S::Cols);
 	else
 		for (int c = 0; c < cols; c++)
 			one_column<Op>(dst.data() + D::Offset(0, c), src, c);
@@ -109,7 +111,8 @@ inline void each_col(const S &src, const F &done)
 			acc_vec<T> x = {};
 
 			if (spans::is_rows<S> && n == L)
-				x = load(static_cast<const T *>(src.data() + size_t(r) * S::Cols + c));
+				x = load(static_cast<const T *>(src.data() + size_t(r) * S::Cols +
+								c));
 			else
 				for (int i = 0; i < n; i++)
 					x[i] = acc_t<T>(src.GetElement(r, c + i));
@@ -201,7 +204,8 @@ PTO_INST RecordEvent TPAIRREDUCESUM(D &d, const S &src, const W &...)
 		for (int j = 0; j < d.GetValidCol() && 2 * j < cols; j++) {
 			const T a = src.GetElement(r, 2 * j);
 
-			d.SetElement(r, j, 2 * j + 1 < cols ? T(a + src.GetElement(r, 2 * j + 1)) : a);
+			d.SetElement(r, j,
+				     2 * j + 1 < cols ? T(a + src.GetElement(r, 2 * j + 1)) : a);
 		}
 	return {};
 }

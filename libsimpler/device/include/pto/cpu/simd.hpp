@@ -39,7 +39,8 @@ using vec = typename vec_type<T, N>::type;
 /* The type an element is computed in. */
 template <typename T>
 using compute_t = std::conditional_t<is_float_like_v<T>, float,
-				     std::conditional_t<std::is_same_v<std::remove_cv_t<T>, bool>, uint8_t, std::remove_cv_t<T>>>;
+				     std::conditional_t<std::is_same_v<std::remove_cv_t<T>, bool>,
+							uint8_t, std::remove_cv_t<T>>>;
 template <typename T>
 constexpr int LANES = BYTES / int(sizeof(compute_t<T>));
 constexpr int FLOATS = BYTES / 4;
@@ -57,13 +58,25 @@ constexpr bool is_float_vec = std::is_same_v<elem_t<V>, float>;
 template <int Bytes>
 struct int_of_bytes;
 template <>
-struct int_of_bytes<1> { using s = int8_t; using u = uint8_t; };
+struct int_of_bytes<1> {
+	using s = int8_t;
+	using u = uint8_t;
+};
 template <>
-struct int_of_bytes<2> { using s = int16_t; using u = uint16_t; };
+struct int_of_bytes<2> {
+	using s = int16_t;
+	using u = uint16_t;
+};
 template <>
-struct int_of_bytes<4> { using s = int32_t; using u = uint32_t; };
+struct int_of_bytes<4> {
+	using s = int32_t;
+	using u = uint32_t;
+};
 template <>
-struct int_of_bytes<8> { using s = int64_t; using u = uint64_t; };
+struct int_of_bytes<8> {
+	using s = int64_t;
+	using u = uint64_t;
+};
 /* The unsigned and signed integer vectors of the same shape as V. */
 template <typename V>
 using uint_vec = vec<typename int_of_bytes<sizeof(elem_t<V>)>::u, count<V>>;
@@ -214,34 +227,41 @@ template <typename V>
 PTO_SIMD void transpose8(V (&v)[8])
 {
 	static_assert(count<V> == 8, "eight vectors of eight");
-	PTO_UNROLL for (int step = 0; step < 3; step++) {
+	PTO_UNROLL for (int step = 0; step < 3; step++)
+	{
 		V t[8];
 
-		PTO_UNROLL for (int i = 0; i < 4; i++) {
-			t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-			t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+		PTO_UNROLL for (int i = 0; i < 4; i++)
+		{
+			t[2 * i] =
+				__builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+			t[2 * i + 1] =
+				__builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
 		}
-		PTO_UNROLL for (int i = 0; i < 8; i++)
-			v[i] = t[i];
+		PTO_UNROLL for (int i = 0; i < 8; i++) v[i] = t[i];
 	}
 }
 
-/* The same for 32-byte vectors, with shuffles that stay within 16-byte halves as long as possible. */
+/* The same for 32-byte vectors; most shuffles stay within 16-byte halves. */
 template <typename V>
 PTO_SIMD void transpose8_wide(V (&v)[8])
 {
 	V t[8], u[8];
 
-	PTO_UNROLL for (int i = 0; i < 8; i += 2) {
+	PTO_UNROLL for (int i = 0; i < 8; i += 2)
+	{
 		t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
 		t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
 	}
-	PTO_UNROLL for (int i = 0; i < 8; i += 4)
-		PTO_UNROLL for (int j = 0; j < 2; j++) {
-			u[i + 2 * j] = __builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-			u[i + 2 * j + 1] = __builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-		}
-	PTO_UNROLL for (int i = 0; i < 4; i++) {
+	PTO_UNROLL for (int i = 0; i < 8; i += 4) PTO_UNROLL for (int j = 0; j < 2; j++)
+	{
+		u[i + 2 * j] =
+			__builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+		u[i + 2 * j + 1] =
+			__builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+	}
+	PTO_UNROLL for (int i = 0; i < 4; i++)
+	{
 		v[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
 		v[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
 	}
@@ -278,16 +298,25 @@ __attribute__((noinline)) void fill(T *d, size_t n, T value)
 
 struct op_same {
 	template <typename V>
-	PTO_SIMD V operator()(V a) const { return a; }
+	PTO_SIMD V operator()(V a) const
+	{
+		return a;
+	}
 };
 /* max = a < b ? b : a, min = b < a ? b : a. */
 struct op_max {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return a < b ? b : a; }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return a < b ? b : a;
+	}
 };
 struct op_min {
 	template <typename V>
-	PTO_SIMD V operator()(V a, V b) const { return b < a ? b : a; }
+	PTO_SIMD V operator()(V a, V b) const
+	{
+		return b < a ? b : a;
+	}
 };
 struct op_add {
 	template <typename V>

@@ -18,8 +18,9 @@ template <typename T>
 constexpr bool is_rows = T::isRowMajor && !T::isBoxedLayout;
 
 template <typename A, typename B>
-constexpr bool same_layout = A::BFractal == B::BFractal && A::SFractal == B::SFractal && A::Rows == B::Rows &&
-			     A::Cols == B::Cols && A::InnerRows == B::InnerRows && A::InnerCols == B::InnerCols;
+constexpr bool same_layout =
+	A::BFractal == B::BFractal &&A::SFractal == B::SFractal &&A::Rows == B::Rows &&A::Cols ==
+	B::Cols &&A::InnerRows == B::InnerRows &&A::InnerCols == B::InnerCols;
 
 constexpr int CHUNK = 64;
 
@@ -35,7 +36,8 @@ inline void by_rows(const F &f, const D &d, const S &...s)
 		}
 	}
 	for (int r = 0; r < rows; r++)
-		f(size_t(cols), d.data() + size_t(r) * D::Cols, (s.data() + size_t(r) * S::Cols)...);
+		f(size_t(cols), d.data() + size_t(r) * D::Cols,
+		  (s.data() + size_t(r) * S::Cols)...);
 }
 
 /* Spans of one layout shared by all operands that is not plain rows. */
@@ -54,14 +56,16 @@ inline void by_boxes(const F &f, const D &d, const S &...s)
 			for (int c = 0; c < cols; c += M::block_cols) {
 				const size_t o = M::offset(r, c);
 
-				f(size_t(cols - c < M::block_cols ? cols - c : M::block_cols), d.data() + o, (s.data() + o)...);
+				f(size_t(cols - c < M::block_cols ? cols - c : M::block_cols),
+				  d.data() + o, (s.data() + o)...);
 			}
 	} else {
 		for (int c = 0; c < cols; c++)
 			for (int r = 0; r < rows; r += M::block_rows) {
 				const size_t o = M::offset(r, c);
 
-				f(size_t(rows - r < M::block_rows ? rows - r : M::block_rows), d.data() + o, (s.data() + o)...);
+				f(size_t(rows - r < M::block_rows ? rows - r : M::block_rows),
+				  d.data() + o, (s.data() + o)...);
 			}
 	}
 }
@@ -104,14 +108,15 @@ inline void by_pieces(const F &f, const D &d, const S &...s)
 template <typename D, typename S>
 inline __attribute__((noinline, cold)) void report_valid(const D &d, const S &s)
 {
-	core::fail("valid regions differ: destination %d x %d, source %d x %d", d.GetValidRow(), d.GetValidCol(),
-		   s.GetValidRow(), s.GetValidCol());
+	core::fail("valid regions differ: destination %d x %d, source %d x %d", d.GetValidRow(),
+		   d.GetValidCol(), s.GetValidRow(), s.GetValidCol());
 }
 
 template <typename D>
 inline bool extents_ok(const D &d)
 {
-	return d.GetValidRow() >= 0 && d.GetValidRow() <= D::Rows && d.GetValidCol() >= 0 && d.GetValidCol() <= D::Cols;
+	return d.GetValidRow() >= 0 && d.GetValidRow() <= D::Rows && d.GetValidCol() >= 0 &&
+	       d.GetValidCol() <= D::Cols;
 }
 
 template <typename D, typename... S>
@@ -120,9 +125,12 @@ inline void check_valid(const D &d, const S &...s)
 	if (__builtin_expect(!core::checked(), 1))
 		return;
 	if (!extents_ok(d))
-		core::fail("valid region %d x %d is not within the tile's %d x %d", d.GetValidRow(), d.GetValidCol(),
-			   D::Rows, D::Cols);
-	((d.GetValidRow() == s.GetValidRow() && d.GetValidCol() == s.GetValidCol() ? void() : report_valid(d, s)), ...);
+		core::fail("valid region %d x %d is not within the tile's %d x %d", d.GetValidRow(),
+			   d.GetValidCol(), D::Rows, D::Cols);
+	((d.GetValidRow() == s.GetValidRow() && d.GetValidCol() == s.GetValidCol()
+		  ? void()
+		  : report_valid(d, s)),
+	 ...);
 }
 
 /* f(count, destination, sources...) for each span of the destination's valid region. */

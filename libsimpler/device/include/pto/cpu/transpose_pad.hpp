@@ -18,7 +18,8 @@ template <typename D>
 inline void rest(D &d, int rows, int cols)
 {
 	using T = typename D::DType;
-	static_assert(D::PadVal != PadValue::Null, "[PTO][SA] TFILLPAD needs a destination with a pad value");
+	static_assert(D::PadVal != PadValue::Null,
+		      "[PTO][SA] TFILLPAD needs a destination with a pad value");
 	const T v = pad_element<T>(D::PadVal);
 
 	if (!d.IsWindow()) {
@@ -33,15 +34,18 @@ inline void rest(D &d, int rows, int cols)
 template <typename D, typename S>
 inline void fill(D &d, const S &src)
 {
-	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType), "[PTO][SA] element sizes must be equal");
+	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType),
+		      "[PTO][SA] element sizes must be equal");
 	const int rows = src.GetValidRow(), cols = src.GetValidCol();
 
 	if (d.GetValidRow() <= 0 || d.GetValidCol() <= 0)
 		return;
 	if (rows > D::Rows || cols > D::Cols)
-		core::fail("TFILLPAD: %d x %d valid elements do not fit into the %d x %d tile", rows, cols, D::Rows, D::Cols);
+		core::fail("TFILLPAD: %d x %d valid elements do not fit into the %d x %d tile",
+			   rows, cols, D::Rows, D::Cols);
 	if (static_cast<const void *>(d.data()) != static_cast<const void *>(src.data()))
-		copy::region(copy::move_bits(), copy::raw_view(d), 0, 0, copy::raw_view(src), 0, 0, rows, cols);
+		copy::region(copy::move_bits(), copy::raw_view(d), 0, 0, copy::raw_view(src), 0, 0,
+			     rows, cols);
 	rest(d, rows, cols);
 }
 
@@ -51,13 +55,15 @@ inline void fill(D &d, const S &src)
 template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TTRANS(D &d, const S &src, const W &...)
 {
-	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType), "[PTO][SA] element sizes must be equal");
+	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType),
+		      "[PTO][SA] element sizes must be equal");
 
 	if (src.GetValidCol() > D::Rows || src.GetValidRow() > D::Cols)
-		core::fail("TTRANS: the transposed %d x %d elements do not fit into the %d x %d tile", src.GetValidRow(),
-			   src.GetValidCol(), D::Rows, D::Cols);
-	copy::region(copy::move_bits(), copy::transposed(copy::raw_view(d)), 0, 0, copy::raw_view(src), 0, 0,
-		     src.GetValidRow(), src.GetValidCol());
+		core::fail(
+			"TTRANS: the transposed %d x %d elements do not fit into the %d x %d tile",
+			src.GetValidRow(), src.GetValidCol(), D::Rows, D::Cols);
+	copy::region(copy::move_bits(), copy::transposed(copy::raw_view(d)), 0, 0,
+		     copy::raw_view(src), 0, 0, src.GetValidRow(), src.GetValidCol());
 	return {};
 }
 
@@ -79,7 +85,8 @@ PTO_INST RecordEvent TFILLPAD_INPLACE(D &d, const S &src, const W &...)
 template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TFILLPAD_EXPAND(D &d, const S &src, const W &...)
 {
-	static_assert(D::Rows >= S::Rows && D::Cols >= S::Cols, "[PTO][SA] TFILLPAD_EXPAND needs a larger destination");
+	static_assert(D::Rows >= S::Rows && D::Cols >= S::Cols,
+		      "[PTO][SA] TFILLPAD_EXPAND needs a larger destination");
 	return TFILLPAD<TFillPadMode::Expand>(d, src);
 }
 
