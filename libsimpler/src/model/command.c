@@ -145,6 +145,70 @@ static int run_fill(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	return cmd->fill.bytes ? guarded(s, do_fill, &a) : 0;
 }
 
+/* ---- structures handed over by address ---- */
+
+#define PAGE_BYTES 4096u
+
+struct range {
+	uint64_t addr;
+	uint64_t bytes;
+};
+
+static void do_touch(void *arg)
+{
+	const struct range *r = arg;
+
+	for (uint64_t at = 0; at < r->bytes; at += PAGE_BYTES)
+		(void)*(const volatile char *)(uintptr_t)(r->addr + at);
+	(void)*(const volatile char *)(uintptr_t)(r->addr + r->bytes - 1);
+}
+
+/* May [@addr, @addr + @bytes) be read?  0, -EINVAL (no such range) or -EFAULT. */
+static int check_range(struct model_stream *s, uint64_t addr, uint64_t bytes, uint64_t align)
+{
+	struct range r = { addr, bytes };
+	struct guard_fault fault;
+	uint64_t end;
+	int rc;
+
+	if (!bytes)
+		return 0;
+	if (addr % align || __builtin_add_overflow(addr, bytes, &end))
+		return -EINVAL;
+	rc = guard_call(do_touch, &r, &fault);
+	if (rc > 0) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
+		return -EFAULT;
+	}
+	return rc;
+}
+
+static void do_touch_status(void *arg)
+{
+	volatile char *first = arg, *last = first + sizeof(struct simpler_hw_status) - 1;
+
+	*first = *first;
+	*last = *last;
+}
+
+/* A status that cannot be written refuses its command before anything happens. */
+static int check_status(struct model_stream *s, uint64_t addr)
+{
+	struct guard_fault fault;
+	int rc;
+
+	if (!addr)
+		return 0;
+	if (addr % _Alignof(struct simpler_hw_status))
+		return -EINVAL;
+	rc = guard_call(do_touch_status, (void *)(uintptr_t)addr, &fault);
+	if (rc > 0) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
+		return -EFAULT;
+	}
+	return rc;
+}
+
 /* ---- callables ---- */
 
 static void report(struct simpler_hw_status *status, const struct error_record *err, int code,
@@ -162,6 +226,22 @@ static void report(struct simpler_hw_status *status, const struct error_record *
 	snprintf(status->hint, sizeof(status->hint), "%s", err->hint);
 }
 
+static int check_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+			struct error_record *err)
+{
+	uint32_t slot = cmd->upload.slot;
+	int rc;
+
+	if (slot >= SIMPLER_HW_CALLABLE_SLOTS || s->context->callables[slot])
+		return error_set(err, -EINVAL, "upload into slot %u, which is %s", slot,
+				 slot >= SIMPLER_HW_CALLABLE_SLOTS ? "out of range" : "taken");
+	rc = cmd->upload.addr ? check_range(s, cmd->upload.addr, cmd->upload.bytes, 1) : -EINVAL;
+	if (rc)
+		error_set(err, rc, "callable of %llu bytes at 0x%llx: not readable memory",
+			  (unsigned long long)cmd->upload.bytes, (unsigned long long)cmd->upload.addr);
+	return rc;
+}
+
 static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 		      const struct model_wait *wait)
 {
@@ -172,15 +252,14 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	int rc;
 
 	(void)wait;
+	rc = cmd->upload.reserved ? -EINVAL : check_status(s, cmd->upload.status);
+	if (rc)
+		return rc;
 	error_clear(&err);
-	if (cmd->upload.slot >= SIMPLER_HW_CALLABLE_SLOTS || cmd->upload.reserved ||
-	    !cmd->upload.addr || c->callables[cmd->upload.slot]) {
-		rc = error_set(&err, -EINVAL, "upload into slot %u, which is %s", cmd->upload.slot,
-			       cmd->upload.slot >= SIMPLER_HW_CALLABLE_SLOTS ? "out of range" : "taken");
-	} else {
+	rc = check_upload(s, cmd, &err);
+	if (!rc)
 		rc = chip_callable_load((const void *)(uintptr_t)cmd->upload.addr, cmd->upload.bytes,
 					c->engine.chip.config.core_ops, &callable, &err);
-	}
 	report(status, &err, rc ? SIMPLER_RUN_INVALID_ARGS : 0, SIMPLER_HW_PHASE_PREPARE);
 	if (!rc)
 		c->callables[cmd->upload.slot] = callable;
@@ -201,40 +280,87 @@ static int run_unload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	return 0;
 }
 
-static int check_launch(const struct model_context *c, const struct simpler_hw_cmd *cmd,
+struct launch_read {
+	struct simpler_hw_launch *to;
+	uint64_t from;
+};
+
+static void do_read_launch(void *arg)
+{
+	const struct launch_read *r = arg;
+
+	*r->to = *(const struct simpler_hw_launch *)(uintptr_t)r->from;
+}
+
+/* Copies the descriptor; without one, or without a status it names, there is nobody to report to. */
+static int read_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	struct simpler_hw_launch *l = &s->context->launch;
+	struct launch_read r = { l, cmd->launch.desc };
+	struct guard_fault fault;
+	int rc;
+
+	if (!cmd->launch.desc || cmd->launch.desc % _Alignof(struct simpler_hw_launch) ||
+	    cmd->launch.desc_bytes != sizeof(*l))
+		return -EINVAL;
+	rc = guard_call(do_read_launch, &r, &fault);
+	if (rc > 0) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
+		return -EFAULT;
+	}
+	if (!rc && l->bytes != sizeof(*l))
+		rc = -EINVAL;
+	return rc ? rc : check_status(s, l->status);
+}
+
+/* Counts beyond the limits are chip_begin()'s to refuse. */
+static int check_arrays(struct model_stream *s, const struct simpler_hw_launch *l,
 			struct error_record *err)
 {
-	const struct simpler_hw_launch *l = (const void *)(uintptr_t)cmd->launch.desc;
+	int rc = 0;
 
-	if (!l || cmd->launch.desc_bytes != sizeof(*l) || l->bytes != sizeof(*l))
-		return error_set(err, -EINVAL, "launch descriptor of %u bytes, this device reads %zu",
-				 cmd->launch.desc_bytes, sizeof(*l));
+	if (l->tensor_count <= SIMPLER_HW_MAX_TENSORS)
+		rc = check_range(s, l->tensors, l->tensor_count * sizeof(struct simpler_hw_tensor),
+				 _Alignof(struct simpler_hw_tensor));
+	if (!rc && l->scalar_count <= SIMPLER_HW_MAX_SCALARS)
+		rc = check_range(s, l->scalars, l->scalar_count * sizeof(uint64_t), sizeof(uint64_t));
+	if (rc)
+		error_set(err, rc, "launch: the operands (%u tensors at 0x%llx, %u scalars at 0x%llx) are not readable memory",
+			  l->tensor_count, (unsigned long long)l->tensors, l->scalar_count,
+			  (unsigned long long)l->scalars);
+	return rc;
+}
+
+static int check_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd,
+			struct error_record *err)
+{
+	const struct model_context *c = s->context;
+
 	if (cmd->launch.slot >= SIMPLER_HW_CALLABLE_SLOTS || !c->callables[cmd->launch.slot])
 		return error_set(err, -ENOENT, "no callable in slot %u", cmd->launch.slot);
 	for (int i = 0; i < 4; i++)
-		if (l->reserved[i])
+		if (c->launch.reserved[i])
 			return error_set(err, -EINVAL, "launch descriptor: reserved word %d is not zero", i);
-	return 0;
+	return check_arrays(s, &c->launch, err);
 }
 
 static int begin_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd)
 {
 	struct model_context *c = s->context;
-	const struct simpler_hw_launch *l = (const void *)(uintptr_t)cmd->launch.desc;
 	struct error_record err;
-	int rc;
+	int rc = read_launch(s, cmd);
 
+	if (rc) {
+		c->counters.failed_runs++;
+		return rc;
+	}
 	error_clear(&err);
-	rc = check_launch(c, cmd, &err);
-	if (!rc) {
-		c->launch = *l;
+	rc = check_launch(s, cmd, &err);
+	if (!rc)
 		rc = chip_begin(&c->engine.chip, c->callables[cmd->launch.slot], &c->launch, &err);
-		if (!rc && engine_start(&c->engine)) {
-			chip_end(&c->engine.chip, NULL);
-			rc = error_set(&err, -ENOMEM, "no memory for the orchestration's stack");
-		}
-	} else {
-		c->launch.status = 0;
+	if (!rc && engine_start(&c->engine)) {
+		chip_end(&c->engine.chip, NULL);
+		rc = error_set(&err, -ENOMEM, "no memory for the orchestration's stack");
 	}
 	if (rc) {
 		c->counters.failed_runs++;

@@ -412,7 +412,8 @@ int model_wait_seqno(struct model_stream *s, uint64_t seqno, const struct model_
 	while (!reached(s, seqno)) {
 		/* acquire: pairs with the releases in seize() and the monitor */
 		if (atomic_load_explicit(&c->destroying, memory_order_acquire) ||
-		    atomic_load_explicit(&c->engine.lost, memory_order_acquire))
+		    atomic_load_explicit(&c->engine.lost, memory_order_acquire) ||
+		    ring_load(&s->ring->state) == SIMPLER_HW_STREAM_BANNED)
 			return -ENODEV;
 		blocked = false;
 		if (w->deadline_ns == INT64_MAX) {

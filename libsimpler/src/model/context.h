@@ -51,6 +51,8 @@ struct model_stream {
 	uint32_t consumer;
 	uint64_t completed;
 	uint32_t failed_batch;		/* its later commands are skipped; 0 none */
+	bool begun;			/* @command waits for a value, or its launch was left half-way */
+	struct simpler_hw_cmd command;
 };
 
 struct model_context {

@@ -114,11 +114,40 @@ int engine_drive(struct engine *e, const struct model_wait *wait);
 /* Joins the launch of another thread until there is nothing left to do. */
 void engine_help(struct engine *e);
 
+static inline struct engine *engine_of(const struct chip *c)
+{
+	return c->config.executor;
+}
+
+struct text_range {
+	uintptr_t lo, hi;
+};
+
+static inline struct text_range text_get(const struct engine_thread *t)
+{
+	/* relaxed: own words, which the monitor reads as hints */
+	return (struct text_range){
+		atomic_load_explicit(&t->text.lo, memory_order_relaxed),
+		atomic_load_explicit(&t->text.hi, memory_order_relaxed),
+	};
+}
+
+static inline void text_set(struct engine_thread *t, struct text_range text)
+{
+	/* relaxed: as in text_get() */
+	atomic_store_explicit(&t->text.lo, text.lo, memory_order_relaxed);
+	atomic_store_explicit(&t->text.hi, text.hi, memory_order_relaxed);
+}
+
 /* The calling thread's state; never inlined, so that it is looked up anew after each switch. */
 struct engine_thread *engine_self(void);
 
-/* Calls core->kernel with the guard armed; faults are reported.  Lock not held. */
+/* engine_call.c: calls core->kernel with the guard armed; faults are reported.  Lock not held. */
 int engine_call_kernel(struct chip *c, struct chip_core *core);
+
+/* The orchestration, to be called under the guard; and what to report when that was ended. */
+void engine_orchestrate(void *arg);
+void engine_report_orchestration(struct engine *e, const struct guard_fault *f);
 
 /* core_ops.c: the table given to kernels. */
 extern const struct pto_core_ops engine_core_ops;

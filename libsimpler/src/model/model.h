@@ -113,7 +113,7 @@ struct model_wait {
  * if no other thread does, so that an idle chip costs no wake-up.
  *
  * Returns 0, -ETIMEDOUT, -EINTR (work goes on; wait again) or -ENODEV (the
- * context is being destroyed).
+ * context is being destroyed, or the stream is banned).
  */
 int model_wait_seqno(struct model_stream *s, uint64_t seqno, const struct model_wait *w);
 

@@ -155,19 +155,23 @@ static bool hostile(struct model_stream *s, uint32_t producer)
 /* One command of @s: 0 done, -ENODATA none, COMMAND_LATER, COMMAND_LEFT. */
 static int run_next(struct model_stream *s, const struct model_wait *wait)
 {
-	uint32_t producer = ring_load(&s->ring->producer);
-	struct simpler_hw_cmd cmd;
 	int rc = 0;
 
-	if (producer == s->consumer || hostile(s, producer))
-		return -ENODATA;
-	cmd = *command_at(s, s->consumer);
-	if (!skipped(s, &cmd))
-		rc = command_execute(s, &cmd, wait);
+	/* one that has begun is not read again: the producer could have changed it */
+	if (!s->begun) {
+		uint32_t producer = ring_load(&s->ring->producer);
+
+		if (producer == s->consumer || hostile(s, producer))
+			return -ENODATA;
+		s->command = *command_at(s, s->consumer);
+	}
+	if (!skipped(s, &s->command))
+		rc = command_execute(s, &s->command, wait);
+	s->begun = rc > 0;
 	if (rc > 0)
 		return rc;
 	if (rc)
-		note_failure(s, &cmd, rc);
+		note_failure(s, &s->command, rc);
 	complete(s);
 	return 0;
 }
