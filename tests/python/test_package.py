@@ -157,3 +157,17 @@ def test_the_stub_lists_what_the_extension_has():
                 and not issubclass(value, (Exception, tuple)):
             members = {m for m in vars(value) if not m.startswith("_")}
             assert members == {m for m in stub[name] if not m.startswith("_")}, name
+
+
+def test_the_installed_layout_finds_library_and_headers(tmp_path):
+    build = os.path.dirname(os.path.dirname(PACKAGE))
+    packages = tmp_path / "lib" / "python3" / "dist-packages"
+    for name in ("simpler", "simpler_setup"):
+        shutil.copytree(os.path.join(build, "python", name), packages / name)
+    shutil.copy(os.path.join(build, "libsimpler.so.0"), tmp_path / "lib")
+    shutil.copytree(os.path.join(build, "include"), tmp_path / "include", symlinks=True)
+    done = run("import simpler, simpler_setup\n"
+               "print(simpler_setup.ensure_pto_isa_root(), simpler.Worker(2).state)\n"
+               "print({line.split()[-1] for line in open('/proc/self/maps') if 'libsimpler.so' in line})", packages)
+    assert done.stdout.splitlines() == [f"{tmp_path}/include/simpler/device NEW", repr({f"{tmp_path}/lib/libsimpler.so.0"})], \
+        done.stderr

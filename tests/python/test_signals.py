@@ -47,17 +47,17 @@ def wait_until_blocked(pid):
 def interrupt(body, sig=signal.SIGINT, env=None):
     """Runs @body, sends @sig when it has printed "ready" and blocks, and returns its exit status and output."""
     code = HEADER.format(folder=os.path.dirname(os.path.abspath(__file__))) + body
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env={**os.environ, **(env or {})})
     output = []
-    for line in child.stdout:
-        output.append(line.strip())
-        if line.startswith("ready"):
-            wait_until_blocked(child.pid)
-        if line.startswith(("ready", "now")):
-            child.send_signal(sig)
-    errors = child.stderr.read()
-    return child.wait(), output, errors
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, **(env or {})}) as child:
+        for line in child.stdout:
+            output.append(line.strip())
+            if line.startswith("ready"):
+                wait_until_blocked(child.pid)
+            if line.startswith(("ready", "now")):
+                child.send_signal(sig)
+        errors = child.stderr.read()
+    return child.returncode, output, errors
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -111,6 +111,20 @@ open_gate(gate)
 for run in runs:
     run.wait()
 assert chip.read(x) == [2]
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+def test_a_copy_that_waits_for_a_run_is_interrupted_and_can_be_repeated():
+    status, output, errors = interrupt("""
+run = chip.submit(gated, arguments(x, (gate, 0)))
+expect_interrupt(lambda: chip.copy_to(x, bytes(4)))
+assert not run.done
+open_gate(gate)
+chip.copy_to(x, bytes(4))
+assert run.done and chip.read(x) == [0]
 chip.worker.close()
 print("end")
 """)

@@ -180,6 +180,9 @@ struct waiting {
 	PyThreadState *released;
 };
 
+/* Longer than anything lasts, but a deadline: the chip's own threads execute what is waited for. */
+#define WAIT_LONG_NS (INT64_MAX / 2)
+
 bool wait_on_main_thread(void);
 /* @timeout_ns as in struct simpler_wait; @helps: the call may execute the run itself. */
 void wait_begin(struct waiting *w, int64_t timeout_ns, bool helps);

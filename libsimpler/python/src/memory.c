@@ -113,7 +113,22 @@ static int host_memory(const struct copy_call *c, struct host_bytes *h)
 	return -1;
 }
 
-static PyObject *copy_run(const struct copy_call *c)
+/* Waits for runs that use the buffers; a signal whose handler returns does not end that. */
+static int copy_wait(struct copy_call *c, const struct host_bytes *h)
+{
+	struct waiting w;
+	int rc;
+
+	c->copy.wait = &w.wait;
+	do {
+		wait_begin(&w, WAIT_LONG_NS, false);
+		rc = h ? copy_memory(c, h) : copy_buffers(c);
+		wait_end(&w);
+	} while (simpler_error_class(rc) == SIMPLER_CLASS_INTERRUPTED && !PyErr_Occurred());
+	return rc;
+}
+
+static PyObject *copy_run(struct copy_call *c)
 {
 	bool raw = !PyObject_TypeCheck(c->host, buffer_type);
 	struct host_bytes h;
@@ -121,9 +136,7 @@ static PyObject *copy_run(const struct copy_call *c)
 
 	if (raw && host_memory(c, &h))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS
-	rc = raw ? copy_memory(c, &h) : copy_buffers(c);
-	Py_END_ALLOW_THREADS
+	rc = copy_wait(c, raw ? &h : NULL);
 	if (raw)
 		host_bytes_put(&h);
 	if (rc)

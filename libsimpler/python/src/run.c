@@ -9,9 +9,6 @@
  */
 #define BRIEF_NS 1000000
 
-/* Longer than anything lasts, but a deadline: the chip's own threads execute the run. */
-#define LONG_NS (INT64_MAX / 2)
-
 PyTypeObject *run_type;
 
 struct run_object {
@@ -36,7 +33,7 @@ static int wait_until(struct simpler_run *run, int64_t timeout_ns)
 	int rc;
 
 	if (forever && wait_on_main_thread())
-		left = LONG_NS;
+		left = WAIT_LONG_NS;
 	for (;;) {
 		wait_begin(&w, left, false);
 		rc = simpler_run_wait(run, &w.wait);
@@ -137,7 +134,7 @@ static int request_parse(struct request *rq, const struct fast_names *n, PyObjec
 /* Blocks while two runs are in flight; never executes them on the main thread. */
 static int submit(struct request *rq, struct simpler_run **run)
 {
-	int64_t timeout_ns = wait_on_main_thread() ? LONG_NS : SIMPLER_FOREVER;
+	int64_t timeout_ns = wait_on_main_thread() ? WAIT_LONG_NS : SIMPLER_FOREVER;
 	struct waiting w;
 	int rc;
 

@@ -104,7 +104,7 @@ int wait_parse_timeout(PyObject *object, int64_t *timeout_ns)
 		return -1;
 	}
 	/* what does not fit is longer than anything lasts */
-	*timeout_ns = seconds < 4e9 ? (int64_t)(seconds * 1e9) : INT64_MAX / 2;
+	*timeout_ns = seconds < 4e9 ? (int64_t)(seconds * 1e9) : WAIT_LONG_NS;
 	return 0;
 }
 
