@@ -311,11 +311,8 @@ static int init_resolve(struct simpler_worker *w, struct simpler_error *e)
 {
 	int rc;
 
-	if (w->level < 2)
+	if (w->level != 2)
 		return err_set(e, SIMPLER_ERR_LEVEL, "level %d not supported", w->level);
-	if (w->level > 2)
-		return err_set(e, SIMPLER_ERR_UNSUPPORTED,
-			       "level %d is not supported by this build", w->level);
 	rc = resolve_platform(w, e);
 	return rc ? rc : resolve_runtime(w, e);
 }
