@@ -25,6 +25,7 @@ void fixture_open(struct chip_fixture *f, uint32_t arch, uint32_t threads, uint3
 	f->arch = arch;
 	assert_int_equal(model_open(&config, &f->model), 0);
 	assert_int_equal(model_context_create(f->model, &f->context), 0);
+	f->entries = RING_ENTRIES;
 	assert_int_equal(model_stream_create(f->context, RING_ENTRIES, &f->stream), 0);
 	f->launch.bytes = sizeof(f->launch);
 }
@@ -79,7 +80,7 @@ void fixture_push(struct chip_fixture *f, struct simpler_hw_cmd cmd)
 	struct simpler_hw_ring *ring = model_stream_ring(f->stream);
 	struct simpler_hw_cmd *slots = (struct simpler_hw_cmd *)(ring + 1);
 
-	slots[ring->producer & (RING_ENTRIES - 1)] = cmd;
+	slots[ring->producer & (f->entries - 1)] = cmd;
 	__atomic_store_n(&ring->producer, ring->producer + 1, __ATOMIC_RELEASE);
 	f->seqno++;
 }

@@ -16,6 +16,7 @@ struct chip_fixture {
 	struct model *model;
 	struct model_context *context;
 	struct model_stream *stream;
+	uint32_t entries;			/* of the stream's ring */
 	uint64_t seqno;
 	uint32_t arch;
 	uint32_t slot;				/* of the callable loaded last */
