@@ -12,6 +12,7 @@ enum held_edge {
 	HELD_TENSOR,		/* the gate as INPUT */
 	HELD_TENSOR_AND_OWN,	/* the gate as INPUT, a cell of its own as INOUT */
 	HELD_EXPLICIT,		/* an explicit dependence, a cell of its own as NO_DEP */
+	HELD_EXPLICIT_AND_OWN,	/* an explicit dependence, a cell of its own as INOUT */
 	HELD_EDGES
 };
 

@@ -12,14 +12,14 @@ def row(name, unit, samples, **extra):
     """A row of our own; samples are in @unit."""
     p50 = percentile(samples, 50)
     return {"name": name, "unit": unit, "value": p50, "n": len(samples), "p50": p50, "p99": percentile(samples, 99),
-            "peer": None, "ratio": None, **extra}
+            "min": min(samples), "peer": None, "ratio": None, **extra}
 
 
 def against(own, peer, samples, **extra):
     """The same row beside a peer's samples in the same unit."""
     p50 = percentile(samples, 50)
     return {**own, "peer": peer, "ratio": own["value"] / p50, "peer_p50": p50, "peer_p99": percentile(samples, 99),
-            "peer_n": len(samples), **extra}
+            "peer_min": min(samples), "peer_n": len(samples), **extra}
 
 
 def absent(own, peer, why):
@@ -61,7 +61,10 @@ def judge(r):
 # ---- the table --------------------------------------------------------------------------------------------------------
 
 SETTINGS = ("mode", "edge", "graph", "tasks", "size")
-COLUMNS = ("benchmark", "setting", "threads", "p50", "p99", "unit", "n", "peer", "peer p50", "ratio", "goal")
+COLUMNS = ("benchmark", "setting", "threads", "p50", "p99", "min", "unit", "n", "peer", "peer p50", "peer min", "ratio",
+           "goal")
+OWN = COLUMNS.index("peer")  # columns before it are ours
+NUMERIC = {COLUMNS.index(c) for c in ("threads", "p50", "p99", "min", "n", "peer p50", "peer min", "ratio")}
 
 
 def number(v):
@@ -73,20 +76,29 @@ def number(v):
 def cells(r):
     goals = "; ".join(f"{g['text']}: {'met' if g['met'] else 'MISSED'}" for g in r["goals"])
     setting = " ".join(str(r[k]) for k in SETTINGS if r.get(k) is not None)
-    return [r["name"], setting, str(r.get("threads", "")), number(r["p50"]), number(r["p99"]), r["unit"],
-            str(r["n"] or ""), r["peer"] or "", number(r.get("peer_p50")), number(r["ratio"]),
-            "; ".join(filter(None, (goals, r.get("note"))))]
+    return [r["name"], setting, str(r.get("threads", "")), number(r["p50"]), number(r["p99"]), number(r.get("min")),
+            r["unit"], str(r["n"] or ""), r["peer"] or "", number(r.get("peer_p50")), number(r.get("peer_min")),
+            number(r["ratio"]), "; ".join(filter(None, (goals, r.get("note"))))]
+
+
+def lines_of(rows):
+    """Cells of the header and of each row; a row with a peer follows the row of our own that it repeats."""
+    yield list(COLUMNS)
+    for r in rows:
+        line = cells(r)
+        yield [""] * OWN + line[OWN:] if r["peer"] else line
 
 
 def table(rows):
-    """The rows as aligned text, one line each, what repeats left out."""
-    lines = [list(COLUMNS)]
-    for r in rows:
-        line = cells(r)
-        if r["peer"] and len(lines) > 1 and r.get("peer_of_above", True):
-            line[:7] = [""] * 7
-        lines.append(line)
+    """The rows as aligned text."""
+    lines = list(lines_of(rows))
     widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    numeric = {2, 3, 4, 6, 8, 9}
-    return "\n".join("  ".join(c.rjust(w) if i in numeric else c.ljust(w)
+    return "\n".join("  ".join(c.rjust(w) if i in NUMERIC else c.ljust(w)
                                for i, (c, w) in enumerate(zip(line, widths))).rstrip() for line in lines)
+
+
+def markdown(rows):
+    """The rows as a table for a document."""
+    header, *lines = lines_of(rows)
+    rule = ["-:" if i in NUMERIC else "-" for i in range(len(COLUMNS))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *lines])

@@ -29,13 +29,13 @@ static void submit_waiting(const ChipTensor &cells, const ChipTensor &gate, PTO2
 	ChipTensor mine = cell(cells, i + 1);
 	CoreTaskArgs args;
 
-	if (edge == HELD_EXPLICIT)
+	if (edge == HELD_EXPLICIT || edge == HELD_EXPLICIT_AND_OWN)
 		args.set_dependencies(&holder, 1);
 	else
 		args.add_input(gate);
 	if (edge == HELD_EXPLICIT)
 		args.add_no_dep(mine);
-	else if (edge == HELD_TENSOR_AND_OWN)
+	else if (edge != HELD_TENSOR)
 		args.add_inout(mine);
 	rt_submit_aiv_task(EMPTY, args);
 }
