@@ -233,14 +233,20 @@ int fixture_run(struct chip_fixture *f, uint32_t count, ...)
 	return fixture_launch(f);
 }
 
-int fixture_launch(struct chip_fixture *f)
+void fixture_begin(struct chip_fixture *f)
 {
 	f->launch.tensors = (uintptr_t)f->tensors;
 	f->launch.scalars = (uintptr_t)f->scalars;
 	f->launch.status = (uintptr_t)&f->status;
 	memset(&f->status, 0xee, sizeof(f->status));
-	fixture_command(f, (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_LAUNCH, .launch = {
+	fixture_push(f, (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_LAUNCH, .launch = {
 		.desc = (uintptr_t)&f->launch, .desc_bytes = sizeof(f->launch), .slot = f->slot } });
+}
+
+int fixture_launch(struct chip_fixture *f)
+{
+	fixture_begin(f);
+	assert_int_equal(fixture_wait(f, -1), 0);
 	return f->status.code;
 }
 

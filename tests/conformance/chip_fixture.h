@@ -67,6 +67,8 @@ int fixture_run(struct chip_fixture *f, uint32_t count, ...);
 
 /* The same with the scalars set by the caller. */
 int fixture_launch(struct chip_fixture *f);
+/* Only pushes the launch. */
+void fixture_begin(struct chip_fixture *f);
 
 /* Pushes a command and waits for it. */
 void fixture_command(struct chip_fixture *f, struct simpler_hw_cmd cmd);

@@ -13,6 +13,7 @@
 
 #define TEXT_BYTES	(64 << 10)
 #define LOG_WORDS	2048
+#define LOG_RELEASED	1
 #define LOG_STAMPS	16
 #define LOG_VALUES	1024
 
@@ -66,12 +67,33 @@ int script_teardown(void **state)
 	return 0;
 }
 
-static int run(const char *format, va_list ap)
+static void set_text(const char *format, va_list ap)
 {
 	if (vsnprintf(text, sizeof(text), format, ap) >= (int)sizeof(text))
 		fail_msg("the script is too long");
 	memset(words, 0, sizeof(words));
+}
+
+static int run(const char *format, va_list ap)
+{
+	set_text(format, ap);
 	return fixture_run(&script_chip, 0);
+}
+
+void script_begin(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	set_text(format, ap);
+	va_end(ap);
+	fixture_begin(&script_chip);
+}
+
+void script_release(void)
+{
+	/* release: pairs with the acquire of the chip's poll of the condition */
+	__atomic_store_n(&words[LOG_RELEASED], 1, __ATOMIC_RELEASE);
 }
 
 int script_run(const char *format, ...)
@@ -109,7 +131,8 @@ void script_fails(int code, const char *part, const char *format, ...)
 
 int script_start(int task)
 {
-	return words[LOG_STAMPS + (task >= 'A' && task <= 'Z' ? task - 'A' : task)];
+	/* relaxed: only asked for while a launch runs by those who poll */
+	return __atomic_load_n(&words[LOG_STAMPS + (task >= 'A' && task <= 'Z' ? task - 'A' : task)], __ATOMIC_RELAXED);
 }
 
 int script_value(int task)

@@ -36,6 +36,12 @@ void script_ok(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void script_fails(int code, const char *part, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Only pushes the launch of a script. */
+void script_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Lets held tasks complete, from outside. */
+void script_release(void);
+
 /* When task 'A'…'Z', or number 26…, started: 1, 2, …; 0 never. */
 int script_start(int task);
 
