@@ -58,28 +58,43 @@ int context_sleep(struct model_context *c, uint32_t seen, uint64_t deadline_ns)
 
 /* ---- pool ---- */
 
+/* Claims, or leaves word with the owner, whose release then calls the pool again. */
+static bool claim_or_ring(struct model_context *c)
+{
+	if (context_claim(c))
+		return true;
+	/* seq_cst: as in model_doorbell() */
+	atomic_store_explicit(&c->rung, true, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	return context_claim(c);
+}
+
+/*
+ * While a stream waits for a value the ownership is given up between looks:
+ * other threads may need it, to end a stream for example.
+ */
 static void process_all(struct model_context *c)
 {
-	bool blocked = false;
+	bool blocked = true;
 
-	if (!context_claim(c))
-		return;
-	do {
+	while (blocked && claim_or_ring(c)) {
+		uint32_t seen;
+
+		blocked = false;
 		/* relaxed: the claim, or the fence in context_release(), orders it with the doorbell */
 		atomic_store_explicit(&c->rung, false, memory_order_relaxed);
 		atomic_thread_fence(memory_order_seq_cst);
 		stream_process(c, NULL, 0, NULL, &blocked);
-		if (blocked && !atomic_load_explicit(&c->destroying, memory_order_relaxed)) {
-			uint32_t seen = atomic_load_explicit(&c->event, memory_order_acquire);
-
+		context_release(c);
+		/* acquire: pairs with the release in context_notify() */
+		seen = atomic_load_explicit(&c->event, memory_order_acquire);
+		blocked &= !atomic_load_explicit(&c->destroying, memory_order_relaxed);
+		if (blocked) {
 			atomic_fetch_add(&c->sleepers, 1);
 			context_sleep(c, seen, clock_mono_ns() + VALUE_POLL_NS);
 			atomic_fetch_sub(&c->sleepers, 1);
-		} else {
-			blocked = false;
 		}
-	} while (blocked);
-	context_release(c);
+	}
 }
 
 static void *pool_main(void *arg)
@@ -407,7 +422,8 @@ int model_wait_seqno(struct model_stream *s, uint64_t seqno, const struct model_
 	bool blocked = false;
 	int rc;
 
-	if (w->deadline_ns != INT64_MAX && !reached(s, seqno) && !atomic_load(&c->owner))
+	/* whoever executes now may only care for another stream */
+	if (w->deadline_ns != INT64_MAX && !reached(s, seqno))
 		model_doorbell(s);
 	while (!reached(s, seqno)) {
 		/* acquire: pairs with the releases in seize() and the monitor */

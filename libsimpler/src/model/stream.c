@@ -218,12 +218,13 @@ int stream_process(struct model_context *c, struct model_stream *target, uint64_
 	bool any = false;
 	int rc;
 
-	/* a launch that its thread left half-way comes first: the engine is taken */
-	if (c->launching) {
-		rc = run_stream(c->launching, c->launching->completed + 1, wait, &any, blocked);
-		if (rc)
-			return rc;
-	}
+	/*
+	 * A launch that its thread left half-way comes first, even of a dying stream: the
+	 * engine is taken.  acquire: pairs with the release in seize()
+	 */
+	if (c->launching && !atomic_load_explicit(&c->destroying, memory_order_acquire) &&
+	    run_next(c->launching, wait) == COMMAND_LEFT)
+		return -EINTR;
 	if (target) {
 		rc = run_stream(target, seqno, wait, &any, blocked);
 		if (rc || target->completed >= seqno)
