@@ -126,7 +126,7 @@ abi-update: $(LIB_SO)
 	scripts/check-abi $(LIB_SO) $(LIST) --update
 
 # Commands. Each installs what is missing, then builds in parallel.
-CHECK_VARIANTS ?= asan tsan# what `make check` runs besides the plain build
+CHECK_VARIANTS ?=# of asan tsan: what `make check` runs besides the plain build
 COMMANDS := run check check-quick check-asan check-tsan bench
 .PHONY: setup clean $(COMMANDS) $(COMMANDS:%=do-%) variant-asan variant-tsan
 setup:
