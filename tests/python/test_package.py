@@ -63,8 +63,9 @@ REQUIRED = {
         "ArgDirection", "CallConfig", "ChipCallable", "CoreCallable", "DataType", "TaskArgs", "TaskHandle", "Tensor",
         "TensorArgType", "TensorTransfer", "ExecutionContextRefused", "InitCancelled", "RuntimeEnv",
         "MAX_TENSOR_DIMS", "get_element_size", "get_dtype_name", "arg_direction_name", "scalar_to_uint64",
-        "read_args_from_blob"],
-    "simpler_setup": ["KernelCompiler", "ensure_pto_isa_root", "parse_platform", "torch_dtype_to_datatype"],
+        "read_args_from_blob", "ChipTensor"],
+    "simpler_setup": ["KernelCompiler", "ensure_pto_isa_root", "parse_platform", "make_chip_tensor_arg",
+                      "torch_dtype_to_datatype"],
 }
 
 

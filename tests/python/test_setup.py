@@ -7,7 +7,7 @@ import types
 
 import pytest
 import simpler_setup
-from simpler_setup import KernelCompiler, ensure_pto_isa_root, parse_platform, torch_dtype_to_datatype
+from simpler_setup import KernelCompiler, ensure_pto_isa_root, make_chip_tensor_arg, parse_platform, torch_dtype_to_datatype
 from simpler_setup.kernel_cache import KernelCache, read_dependencies
 
 KERNEL = '#include "tensor.h"\n#include "answer.h"\nextern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)\n' \
@@ -199,6 +199,36 @@ def test_torch_types_have_data_types(monkeypatch):
     assert torch_dtype_to_datatype(torch.bool) is DataType.BOOL
     with pytest.raises(KeyError):
         torch_dtype_to_datatype(torch.complex64)
+
+
+class FakeTensor:
+    def __init__(self, dtype, address=4096, device="cpu", contiguous=True):
+        self.dtype, self.shape, self.address, self.contiguous = dtype, (2, 3), address, contiguous
+        self.device = types.SimpleNamespace(type=device)
+
+    def is_contiguous(self):
+        return self.contiguous
+
+    def data_ptr(self):
+        return self.address
+
+
+def test_a_torch_tensor_in_host_memory_becomes_a_chip_tensor(monkeypatch):
+    import struct
+
+    from simpler.task_interface import DataType
+
+    torch = types.ModuleType("torch")
+    torch.float16 = object()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensor = make_chip_tensor_arg(FakeTensor(torch.float16))
+    assert (tensor.data, tensor.nbytes, tensor.shapes, tensor.strides) == (4096, 12, (2, 3), (3, 1))
+    assert tensor.dtype is DataType.FLOAT16
+    assert struct.unpack("<QQQ10I I4B", tensor.to_bytes()) == (4096, 12, 0, 2, 3, 0, 0, 0, 3, 1, 0, 0, 0, 2, 1, 0, 1, 0)
+    for bad in (FakeTensor(torch.float16, contiguous=False), FakeTensor(torch.float16, device="cuda"),
+                FakeTensor(torch.float16, address=0)):
+        with pytest.raises(ValueError):
+            make_chip_tensor_arg(bad)
 
 
 def test_names_are_lazy_and_unknown_ones_are_attribute_errors():

@@ -174,6 +174,22 @@ class Tensor:
     def from_bytes(data: Any) -> Tensor:
         """Inverse of to_bytes(); everything is checked."""
 
+class ChipTensor:
+    """A view with its address, for interfaces below Worker; Worker.run() takes Tensor."""
+
+    data: int
+    nbytes: int
+    shapes: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: DataType
+
+    @staticmethod
+    def make(data: int, shapes: Sequence[int], dtype: DataType) -> ChipTensor:
+        """A contiguous view of host memory at an address, which the caller keeps valid. ValueError as for Tensor."""
+
+    def to_bytes(self) -> bytes:
+        """The 72 bytes of its layout."""
+
 class TaskHandle:
     """Names a task of an orchestration at level >= 3; not constructible."""
 

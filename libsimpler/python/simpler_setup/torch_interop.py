@@ -18,3 +18,13 @@ def torch_dtype_to_datatype(dtype):
     if dtype not in table:
         raise KeyError(f"{dtype} has no DataType")
     return table[dtype]
+
+
+def make_chip_tensor_arg(tensor):
+    """ChipTensor of a torch tensor, whose memory it names and does not keep; ValueError unless CPU and contiguous."""
+    from simpler.task_interface import ChipTensor
+
+    if tensor.device.type != "cpu" or not tensor.is_contiguous():
+        raise ValueError(f"a ChipTensor is made of a contiguous CPU tensor, not of {tuple(tensor.shape)} on {tensor.device}"
+                         f"{'' if tensor.is_contiguous() else ' with gaps'}")
+    return ChipTensor.make(tensor.data_ptr(), tuple(tensor.shape), torch_dtype_to_datatype(tensor.dtype))

@@ -112,6 +112,10 @@ PyObject *tensor_new(const struct simpler_tensor *t);
 /* Tensor(buffer, *, shapes, dtype, strides, byte_offset), with the buffer as first argument. */
 PyObject *tensor_describe(PyObject *buffer, PyObject *args, PyObject *kwargs);
 
+/* ---- chip_tensor.c ---- */
+
+int chip_tensor_add(PyObject *module);
+
 /* ---- args.c ---- */
 
 /*

@@ -134,8 +134,8 @@ static struct PyModuleDef definition = {
 static int fill(PyObject *module)
 {
 	static int (*const parts[])(PyObject *module) = {
-		enums_add, errors_add, wait_add, buffer_add, tensor_add, args_add, config_add,
-		callable_add, run_add, worker_add,
+		enums_add, errors_add, wait_add, buffer_add, tensor_add, chip_tensor_add,
+		args_add, config_add, callable_add, run_add, worker_add,
 	};
 	size_t i;
 
