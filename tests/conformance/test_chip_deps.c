@@ -539,6 +539,37 @@ static void a_dummy_completes_with_its_producers(void **state)
 	script_order("BC");
 }
 
+/* ---- predicates ---- */
+
+static void a_predicates_operand_is_read_like_an_input(void **state)
+{
+	(void)state;
+	for (int raw = 0; raw < 2; raw++) {
+		raw_mode(raw);
+		script_y[0][0] = 1;
+		script_edge("", "io:y", "if:y");
+		script_edge("", "new:a new:b io:y", "in:a if:y");
+		script_no_edge("", "io:y[5:9]", "if:y[0:5]");
+		/* a buffer that only the predicate names; what it holds is what B is told */
+		script_ok("hold A new:a; fill D out:a; stamp B if:a; release C");
+		script_order("CDB");
+	}
+}
+
+static void a_writer_waits_for_predicates_that_read_what_it_overwrites(void **state)
+{
+	(void)state;
+	script_y[0][0] = 1;
+	script_ok("hold A; stamp B wait:A if:y; fill D out:y; release C");
+	script_order("CBD");
+	/* B does not run, but what follows it is ordered as if it did */
+	script_y[0][0] = 0;
+	script_ok("hold A; stamp B wait:A if:y io:x; fill D out:y; stamp E in:x; release C");
+	assert_int_equal(script_start('B'), 0);
+	script_order("CD");
+	script_order("CE");
+}
+
 /* ---- reused slots ---- */
 
 static void a_reused_slot_keeps_its_newer_accesses(void **state)
@@ -618,6 +649,8 @@ int main(void)
 		TEST(one_edge_is_enough_among_many_arguments),
 		TEST(edges_reach_through_tasks_without_kernels),
 		TEST(a_dummy_completes_with_its_producers),
+		TEST(a_predicates_operand_is_read_like_an_input),
+		TEST(a_writer_waits_for_predicates_that_read_what_it_overwrites),
 		TEST(a_reused_slot_keeps_its_newer_accesses),
 		TEST(many_tasks_go_through_a_small_window),
 		TEST(a_hundred_thousand_tasks_become_ready_at_once),

@@ -20,6 +20,9 @@ struct Current {
 		}
 		args.set_dependencies_with_kinds(a.ids, a.kinds, a.deps);
 		args.set_allow_early_resolve(a.early);
+		if (a.predicated)
+			args.set_predicate(CoreTaskPredicate(a.gate, {0, 0}, a.gate.ndims,
+							     PredicateOp::NE, 0));
 	}
 
 	static void take_outputs(const TaskOutputTensors &out, const script::Arguments &a)

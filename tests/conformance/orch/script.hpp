@@ -25,7 +25,8 @@
  * Tasks are capital letters or numbers from 26 on; tensors are small letters,
  * of which x and y are the entry's.  Tensors have four columns of floats.
  * Arguments: in:v io:v out:v nd:v (add_no_dep) new:t (TensorCreateInfo),
- * dep:T wait:T ret:T none:T (an explicit dependency of that kind), early.
+ * dep:T wait:T ret:T none:T (an explicit dependency of that kind), early, if:v
+ * (a predicate: the first element of v is not 0).
  * Dependences on T may be named "A-Z", a range; task "?" is invalid and "+" one
  * that does not exist yet.
  *
@@ -170,6 +171,8 @@ struct Arguments {
 	int kernel = INVALID_KERNEL_ID;		/* or none */
 	uint32_t id = 0;
 	bool early = false;
+	bool predicated = false;
+	ChipTensor gate;
 
 	void add(TensorArgType tag, const ChipTensor *t)
 	{
@@ -252,10 +255,15 @@ inline void arguments(State &s, Arguments &a, const char **at)
 {
 	a.id = task_number(at);
 	for (spaces(at); **at && **at != ';' && **at != ']' && !rt_is_fatal(); spaces(at)) {
-		if (keyword(at, "early"))
+		if (keyword(at, "early")) {
 			a.early = true;
-		else if (!argument(s, a, at))
+		} else if (!strncmp(*at, "if:", 3)) {
+			*at += 3;
+			a.gate = view_of(s, at);
+			a.predicated = true;
+		} else if (!argument(s, a, at)) {
 			return bad("an unknown argument", *at);
+		}
 	}
 }
 
