@@ -288,15 +288,16 @@ static inline struct tmap_entry *tmap_next(struct tmap_iter *it)
 		uint8_t side;
 
 		for (;;) {
-			e = it->next;
-			if (!e) {
-				if (!it->left)
-					break;
-				e = it->lists[--it->left];
-			}
+			bool first = !it->next;
+
+			if (first && !it->left)
+				break;
+			e = first ? it->lists[--it->left] : it->next;
 			it->next = e->next;
 			if (tmap_match(it, e))
 				return e;
+			/* one region a list: what the first does not overlap, none does */
+			it->next = NULL;
 		}
 		if (tmap_unlikely(it->walking)) {
 			e = tmap_walk_next(it);
