@@ -7,7 +7,8 @@ import types
 
 import pytest
 import simpler_setup
-from simpler_setup import KernelCompiler, ensure_pto_isa_root, make_chip_tensor_arg, parse_platform, torch_dtype_to_datatype
+from simpler_setup import (KernelCompiler, ensure_pto_isa_root, make_chip_tensor_arg, parse_platform,
+                           torch_dtype_to_datatype)
 from simpler_setup.kernel_cache import KernelCache, read_dependencies
 
 KERNEL = '#include "tensor.h"\n#include "answer.h"\nextern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)\n' \
@@ -25,7 +26,8 @@ def kernel(tmp_path, monkeypatch):
 
 
 def compile_it(kernel, **kwargs):
-    return KernelCompiler("a2a3sim").compile_incore(str(kernel), extra_include_dirs=[kernel.parent / "include"], **kwargs)
+    folders = [kernel.parent / "include"]
+    return KernelCompiler("a2a3sim").compile_incore(str(kernel), extra_include_dirs=folders, **kwargs)
 
 
 def count_compilations(monkeypatch):

@@ -25,6 +25,6 @@ def make_chip_tensor_arg(tensor):
     from simpler.task_interface import ChipTensor
 
     if tensor.device.type != "cpu" or not tensor.is_contiguous():
-        raise ValueError(f"a ChipTensor is made of a contiguous CPU tensor, not of {tuple(tensor.shape)} on {tensor.device}"
-                         f"{'' if tensor.is_contiguous() else ' with gaps'}")
+        raise ValueError(f"a ChipTensor needs a contiguous CPU tensor; this one is on {tensor.device.type}, "
+                         f"{'contiguous' if tensor.is_contiguous() else 'with gaps'}")
     return ChipTensor.make(tensor.data_ptr(), tuple(tensor.shape), torch_dtype_to_datatype(tensor.dtype))

@@ -214,9 +214,16 @@ static int parse_index(PyObject *object, size_t *i)
 	return 0;
 }
 
-static PyObject *raise_index(PyObject *index, size_t count, const char *what)
+static PyObject *raise_no_tensor(PyObject *self, PyObject *index)
 {
-	return PyErr_Format(PyExc_IndexError, "%s %S, there are %zu", what, index, count);
+	return PyErr_Format(PyExc_IndexError, "tensor %S, there are %zu", index,
+			    simpler_task_args_tensor_count(args_read(self)));
+}
+
+static PyObject *raise_no_scalar(PyObject *self, PyObject *index)
+{
+	return PyErr_Format(PyExc_IndexError, "scalar %S, there are %zu", index,
+			    simpler_task_args_scalar_count(args_read(self)));
 }
 
 static PyObject *args_tensor(PyObject *self, PyObject *index)
@@ -227,7 +234,7 @@ static PyObject *args_tensor(PyObject *self, PyObject *index)
 	if (parse_index(index, &i))
 		return NULL;
 	if (simpler_task_args_tensor(args_read(self), i, &t))
-		return raise_index(index, simpler_task_args_tensor_count(args_read(self)), "tensor");
+		return raise_no_tensor(self, index);
 	return tensor_new(&t);
 }
 
@@ -239,7 +246,7 @@ static PyObject *args_scalar(PyObject *self, PyObject *index)
 	if (parse_index(index, &i))
 		return NULL;
 	if (simpler_task_args_scalar(args_read(self), i, &word))
-		return raise_index(index, simpler_task_args_scalar_count(args_read(self)), "scalar");
+		return raise_no_scalar(self, index);
 	return PyLong_FromUnsignedLongLong(word);
 }
 
@@ -252,7 +259,7 @@ static PyObject *args_tag(PyObject *self, PyObject *index)
 		return NULL;
 	tag = simpler_task_args_tag(args_read(self), i);
 	if (tag < 0)
-		return raise_index(index, simpler_task_args_tensor_count(args_read(self)), "tensor");
+		return raise_no_tensor(self, index);
 	return enum_member(ENUM_TENSOR_ARG_TYPE, tag);
 }
 
@@ -265,7 +272,7 @@ static PyObject *args_transfer(PyObject *self, PyObject *index)
 		return NULL;
 	transfer = simpler_task_args_transfer(args_read(self), i);
 	if (transfer < 0)
-		return raise_index(index, simpler_task_args_tensor_count(args_read(self)), "tensor");
+		return raise_no_tensor(self, index);
 	return enum_member(ENUM_TENSOR_TRANSFER, transfer);
 }
 
@@ -284,7 +291,7 @@ static PyObject *args_set_tag(PyObject *self, PyObject *args)
 		return NULL;
 	rc = simpler_task_args_set_tag(list, i, tag);
 	if (rc == SIMPLER_ERR_INDEX)
-		return raise_index(index, simpler_task_args_tensor_count(list), "tensor");
+		return raise_no_tensor(self, index);
 	if (rc)
 		return raise_error(rc, NULL);
 	Py_RETURN_NONE;
@@ -355,7 +362,7 @@ static PyMethodDef args_methods[] = {
 	  "add_tensor($self, tensor, tag=TensorArgType.INPUT, *, transfer=None)\n--\n\n"
 	  "Append a view; all tensors precede all scalars." },
 	{ "add_scalar", args_add_scalar, METH_O,
-	  "add_scalar($self, value)\n--\n\nAppend a 64-bit word; a float becomes 32-bit float bits." },
+	  "add_scalar($self, value)\n--\n\nAppend a word; floats become 32-bit float bits." },
 	{ "add_dep", args_add_dep, METH_VARARGS,
 	  "add_dep($self, *handles)\n--\n\nWait for tasks and keep their resources (level >= 3)." },
 	{ "add_dep_wait", args_add_dep, METH_VARARGS,

@@ -81,7 +81,7 @@ void host_bytes_put(struct host_bytes *h);
 
 /* ---- buffer.c ---- */
 
-/* Keeps its Worker, so that a Worker that nobody closed is not closed below a view of its memory. */
+/* Keeps its Worker: one that nobody closed is not closed below a view of its memory. */
 struct buffer_object {
 	PyObject_HEAD
 	struct simpler_buffer *buffer;
@@ -158,7 +158,7 @@ struct chip_object {
 struct handle_object {
 	PyObject_HEAD
 	struct simpler_callable_handle handle;
-	bool brief;		/* its last run was over soon: the caller may execute the next one */
+	bool brief;	/* its last run was over soon: the caller may execute the next one */
 };
 
 extern PyTypeObject *chip_type, *handle_type;
@@ -179,7 +179,7 @@ int64_t wait_now_ns(void);
 struct waiting {
 	struct simpler_wait wait;
 	unsigned long thread;
-	bool helps;		/* this thread may be inside a kernel: no Python code meanwhile */
+	bool helps;		/* may be inside a kernel: no Python code meanwhile */
 	int64_t checked_ns;
 	PyThreadState *released;
 };

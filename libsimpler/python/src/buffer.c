@@ -232,7 +232,8 @@ static PyObject *buffer_wrap(PyObject *unused, PyObject *args, PyObject *kwargs)
 		return NULL;
 	if (!PyObject_TypeCheck(location, location_type))
 		return PyErr_Format(PyExc_TypeError,
-				    "location must be a Worker's device_location, not %R", location);
+				    "location must be a Worker's device_location, not %R",
+				    location);
 	if (parse_token(address, "address", &addr) || parse_token(nbytes, "nbytes", &size) ||
 	    (grant && enum_value(ENUM_ACCESS_MODE, grant, &access)))
 		return NULL;
@@ -241,7 +242,8 @@ static PyObject *buffer_wrap(PyObject *unused, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef buffer_methods[] = {
 	{ "tensor", PY_METHOD(tensor_describe), METH_VARARGS | METH_KEYWORDS,
-	  "tensor($self, shapes, dtype, strides=None, byte_offset=0)\n--\n\nThe same as Tensor(self, ...)." },
+	  "tensor($self, shapes, dtype, strides=None, byte_offset=0)\n--\n\n"
+	  "The same as Tensor(self, ...)." },
 	{ "close", buffer_close, METH_NOARGS,
 	  "close($self)\n--\n\nEnd the use of shared memory or of wrapped storage." },
 	{ "to_descriptor", buffer_to_descriptor, METH_NOARGS,

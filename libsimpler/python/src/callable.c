@@ -157,7 +157,7 @@ static PyObject *core_get_binary_size(PyObject *self, void *unused)
 
 static PyMethodDef core_methods[] = {
 	{ "build", PY_METHOD(core_build), METH_VARARGS | METH_KEYWORDS | METH_STATIC,
-	  "build(signature, binary)\n--\n\nA kernel from its operands' directions and its object." },
+	  "build(signature, binary)\n--\n\nA kernel: directions of its operands, object." },
 	{ "from_bytes", core_from_bytes, METH_O | METH_STATIC,
 	  "from_bytes(raw)\n--\n\nInverse of to_bytes()." },
 	{ "to_bytes", core_to_bytes, METH_NOARGS, "to_bytes($self)\n--\n\nThe serialized form." },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ChipTensor: a view whose address is resolved (worker-api §6). Never an argument of Worker.run(). */
+/* ChipTensor: a view with its address (worker-api §6); never an argument of Worker.run(). */
 #include "binding.h"
 
 struct chip_tensor {

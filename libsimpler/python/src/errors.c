@@ -107,8 +107,8 @@ static PyObject *add_class(PyObject *module, const char *name, const char *doc)
 int errors_add(PyObject *module)
 {
 	context_refused = add_class(module, "simpler.task_interface.ExecutionContextRefused",
-				    "The calling thread's current context is not the Worker's. Nothing "
-				    "changed; restore the context and call again.");
+				    "The calling thread's current context is not the Worker's. "
+				    "Nothing changed; restore the context and call again.");
 	init_cancelled = add_class(module, "simpler.task_interface.InitCancelled",
 				   "Another thread closed the Worker while it was starting.");
 	return context_refused && init_cancelled ? 0 : -1;

@@ -65,7 +65,8 @@ static int describe(struct description *d, PyObject *shapes, PyObject *dtype, Py
 			return -1;
 		if (nstrides != ndims) {
 			PyErr_Format(PyExc_ValueError,
-				     "invalid Tensor: %zd strides for %zd dimensions", nstrides, ndims);
+				     "invalid Tensor: %zd strides for %zd dimensions", nstrides,
+				     ndims);
 			return -1;
 		}
 		d->view.strides = d->strides;
@@ -124,7 +125,8 @@ PyObject *tensor_describe(PyObject *buffer, PyObject *args, PyObject *kwargs)
 static PyObject *tensor_to_bytes(PyObject *self, PyObject *unused)
 {
 	(void)unused;
-	return PyBytes_FromStringAndSize((const char *)tensor_of(self), sizeof(struct simpler_tensor));
+	return PyBytes_FromStringAndSize((const char *)tensor_of(self),
+					 sizeof(struct simpler_tensor));
 }
 
 static PyObject *tensor_from_bytes(PyObject *unused, PyObject *bytes)

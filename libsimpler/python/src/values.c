@@ -30,7 +30,8 @@ int parse_u64(PyObject *object, const char *what, uint64_t *value)
 	Py_DECREF(number);
 	if (*value != UINT64_MAX || !PyErr_Occurred())
 		return 0;
-	PyErr_Format(PyExc_ValueError, "%s %S is negative or needs more than 64 bits", what, object);
+	PyErr_Format(PyExc_ValueError, "%s %S is negative or needs more than 64 bits", what,
+		     object);
 	return -1;
 }
 

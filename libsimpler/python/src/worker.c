@@ -179,7 +179,7 @@ static PyObject *worker_make(PyTypeObject *type, int64_t level, PyObject *config
 		return NULL;
 	w->config = Py_NewRef(config);
 	w->process = process_count();
-	rc = simpler_worker_create(level < INT_MIN || level > INT_MAX ? -1 : (int)level, &w->worker);
+	rc = simpler_worker_create(level < 0 || level > INT_MAX ? -1 : (int)level, &w->worker);
 	if (rc)
 		raise_error(rc, NULL);
 	if (!rc && !check_startup_timeout(w) && !set_budget(w))
@@ -382,8 +382,9 @@ static PyObject *worker_register(PyObject *self, PyObject *args, PyObject *kwarg
 		return PyErr_Format(PyExc_TypeError,
 				    "workers= is for remote callables at level >= 4 only");
 	if (!PyObject_TypeCheck(target, chip_type))
-		return PyErr_Format(PyExc_TypeError, "a Worker of level %d registers a ChipCallable, "
-				    "not %R", simpler_worker_level(worker_of(self)->worker), target);
+		return PyErr_Format(PyExc_TypeError,
+				    "a Worker of level %d registers a ChipCallable, not %R",
+				    simpler_worker_level(worker_of(self)->worker), target);
 	if (configure(worker_of(self)))
 		return NULL;
 	return register_chip(worker_of(self), ((struct chip_object *)target)->callable);
@@ -414,18 +415,18 @@ static PyObject *raise_level(PyObject *self, PyObject *class, const char *method
 	int level = simpler_worker_level(worker_of(self)->worker);
 
 	if (level >= needed)
-		return PyErr_Format(PyExc_RuntimeError, "%s(): level %d is not supported by this build",
-				    method, level);
-	return PyErr_Format(class, "%s() needs level >= %d, this Worker has level %d", method, needed,
-			    level);
+		return PyErr_Format(PyExc_RuntimeError,
+				    "%s(): level %d is not supported by this build", method, level);
+	return PyErr_Format(class, "%s() needs level >= %d, this Worker has level %d", method,
+			    needed, level);
 }
 
-#define LEVEL_METHOD(method, class, needed)							\
-static PyObject *worker_##method(PyObject *self, PyObject *args, PyObject *kwargs)		\
-{												\
-	(void)args;										\
-	(void)kwargs;										\
-	return raise_level(self, class, #method, needed);					\
+#define LEVEL_METHOD(method, class, needed)						\
+static PyObject *worker_##method(PyObject *self, PyObject *args, PyObject *kwargs)	\
+{											\
+	(void)args;									\
+	(void)kwargs;									\
+	return raise_level(self, class, #method, needed);				\
 }
 
 LEVEL_METHOD(alloc_child_tensor, PyExc_TypeError, 3)
@@ -439,7 +440,7 @@ LEVEL_METHOD(remote_export, PyExc_RuntimeError, 4)
 LEVEL_METHOD(remote_import, PyExc_RuntimeError, 4)
 LEVEL_METHOD(remote_release_import, PyExc_RuntimeError, 4)
 
-#define LEVEL_ENTRY(method, doc)								\
+#define LEVEL_ENTRY(method, doc)							\
 	{ #method, PY_METHOD(worker_##method), METH_VARARGS | METH_KEYWORDS, doc }
 
 /* Domains belong to level >= 3. */
@@ -530,8 +531,8 @@ static PyObject *worker_repr(PyObject *self)
 
 static PyType_Slot worker_slots[] = {
 	{ Py_tp_doc, "Worker(level, **config)\n--\n\n"
-		     "Registers callables and runs them. Level 2 drives one chip; keywords: platform, "
-		     "runtime, device_id, enable_sdma." },
+		     "Registers callables and runs them. Level 2 drives one chip; keywords: "
+		     "platform, runtime, device_id, enable_sdma." },
 	{ Py_tp_new, worker_tp_new },
 	{ Py_tp_init, worker_tp_init },
 	{ Py_tp_finalize, worker_finalize },
