@@ -152,7 +152,7 @@ do-check-quick: tests
 do-check-asan do-check-tsan: do-check-%: variant-%
 	$(Q)scripts/run-tests $(call variant_items,$*)
 do-check: tests $(CHECK_VARIANTS:%=variant-%)
-	$(Q)scripts/run-tests build=$(BUILD) deadline=600 $(addprefix step=,$(lint_STEPS)) deadline=120 $(quick_items) \
+	$(Q)scripts/run-tests build=$(BUILD) deadline=1800 $(addprefix step=,$(lint_STEPS)) deadline=120 $(quick_items) \
 		$(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v))
 
 clean:
