@@ -247,6 +247,12 @@ int fixture_launch(struct chip_fixture *f)
 {
 	fixture_begin(f);
 	assert_int_equal(fixture_wait(f, -1), 0);
+	/* a refusal before the launch began leaves no status */
+	if (f->status.bytes != sizeof(f->status))
+		fail_msg("the launch left no status; the stream's error is %d at command %llu of %llu",
+			 model_stream_ring(f->stream)->error,
+			 (unsigned long long)model_stream_ring(f->stream)->error_seqno,
+			 (unsigned long long)f->seqno);
 	return f->status.code;
 }
 

@@ -29,7 +29,7 @@ struct chip_kernel {
 	char name[64];			/* DT_SONAME without ".so", else "kernel <func_id>" */
 	/* Scheduler's: running mean of a block's duration, 0 = never measured. */
 	uint32_t cost_ns;
-	uint32_t samples;
+	_Atomic uint32_t samples;	/* read without the chip's lock to decide whether to measure */
 };
 
 struct chip_callable {

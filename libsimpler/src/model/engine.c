@@ -427,6 +427,7 @@ static int enter(struct engine *e, struct engine_thread *t, bool owner)
 	t->engine = e;
 	t->owner = owner;
 	t->core = NULL;
+	t->calls = 0;
 	t->retire = NULL;
 	t->guard = guard_self();
 	atomic_init(&t->text.lo, 0);

@@ -57,6 +57,7 @@ struct engine_thread {
 	struct chip_core *core;		/* whose block this thread executes */
 	struct guard_thread *guard;
 	struct engine_text text;
+	uint32_t calls;			/* of kernels, for sampling */
 	bool owner;
 };
 

@@ -157,26 +157,33 @@ static uint64_t now_ns(void)
 }
 
 /* One block in sixteen is measured, and the first ones of every kernel. */
-static bool want_sample(const struct engine *e, const struct chip_core *core)
+static bool want_sample(const struct engine *e, struct engine_thread *t,
+			const struct chip_core *core)
 {
-	return e->threads > 1 && (core->kernel->samples < 4 || (e->chip.blocks & 15) == 0);
+	/* relaxed: a count; a few samples more or less do not matter */
+	return e->threads > 1 &&
+	       (atomic_load_explicit(&core->kernel->samples, memory_order_relaxed) < 4 ||
+		(++t->calls & 15) == 0);
 }
 
 static void note_cost(struct chip_core *core, uint64_t ns)
 {
 	struct chip_kernel *k = (struct chip_kernel *)core->kernel;
 	uint32_t cost = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+	uint32_t samples;
 
 	if (core->was_parked)
 		return;
+	/* relaxed: written under the lock only */
+	samples = atomic_load_explicit(&k->samples, memory_order_relaxed);
 	/* falls at once and rises slowly: being descheduled does not make a kernel long */
-	if (!k->samples || cost < k->cost_ns)
+	if (!samples || cost < k->cost_ns)
 		k->cost_ns = cost;
 	else
 		k->cost_ns += (cost - k->cost_ns < k->cost_ns / 4 + 8 ? cost - k->cost_ns :
 							 k->cost_ns / 4 + 8);
-	if (k->samples < UINT32_MAX)
-		k->samples++;
+	if (samples < UINT32_MAX)
+		atomic_store_explicit(&k->samples, samples + 1, memory_order_relaxed);
 }
 
 static int report_call(struct engine *e, struct chip_core *core, int rc,
@@ -206,7 +213,7 @@ int engine_call_kernel(struct chip *c, struct chip_core *core)
 	struct engine_thread *t = engine_self();
 	struct text_range outer = text_get(t);
 	struct guard_fault fault;
-	bool sample = want_sample(e, core);
+	bool sample = want_sample(e, t, core);
 	uint64_t start = sample ? now_ns() : 0;
 	int rc;
 
