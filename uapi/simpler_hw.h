@@ -158,6 +158,8 @@ SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_ring) == 128, "ring header is two cac
 /*
  * One command.  The sequence number of a command is its index in the stream
  * plus one, counted from the stream's creation; it is implied, not stored.
+ * Every variant fills the union, so that an initialiser of one leaves no byte
+ * of the command undefined.
  */
 struct simpler_hw_cmd {
 	__u8 opcode;			/* SIMPLER_HW_OP_* */
@@ -173,15 +175,18 @@ struct simpler_hw_cmd {
 		struct {		/* FENCE: *addr = value, once all earlier commands ended */
 			__u64 addr;	/* 8-byte aligned */
 			__u64 value;
+			__u64 reserved[5];
 		} fence;
 		struct {		/* WAIT: until *addr >= value (unsigned) */
 			__u64 addr;	/* 8-byte aligned */
 			__u64 value;
+			__u64 reserved[5];
 		} wait;
 		struct {		/* COPY: ranges may not overlap */
 			__u64 dst;
 			__u64 src;
 			__u64 bytes;
+			__u64 reserved[4];
 		} copy;
 		struct {		/* FILL: repeat the low @width bytes of @pattern */
 			__u64 dst;
@@ -189,11 +194,13 @@ struct simpler_hw_cmd {
 			__u64 pattern;
 			__u32 width;	/* 1, 2, 4 or 8 */
 			__u32 reserved;
+			__u64 reserved1[3];
 		} fill;
 		struct {		/* LAUNCH: run a callable */
 			__u64 desc;	/* struct simpler_hw_launch */
 			__u32 desc_bytes;
 			__u32 slot;	/* callable slot */
+			__u64 reserved[5];
 		} launch;
 		struct {		/* UPLOAD: install callable bytes in a slot */
 			__u64 addr;
@@ -201,10 +208,12 @@ struct simpler_hw_cmd {
 			__u64 status;	/* struct simpler_hw_status, or 0 */
 			__u32 slot;
 			__u32 reserved;
+			__u64 reserved1[3];
 		} upload;
 		struct {		/* UNLOAD: empty a slot */
 			__u32 slot;
 			__u32 reserved;
+			__u64 reserved1[6];
 		} unload;
 		__u64 words[7];
 	};

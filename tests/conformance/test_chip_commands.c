@@ -202,23 +202,23 @@ static void faults_are_recorded_until_the_ring_is_full(void **state)
 
 static struct simpler_hw_cmd fence(uint64_t addr)
 {
-	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_FENCE, .fence = { addr, 7 } };
+	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_FENCE, .fence = { .addr = addr, .value = 7 } };
 }
 
 static struct simpler_hw_cmd wait_for(uint64_t addr, uint64_t value)
 {
-	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_WAIT, .wait = { addr, value } };
+	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_WAIT, .wait = { .addr = addr, .value = value } };
 }
 
 static struct simpler_hw_cmd copy(uint64_t dst, uint64_t src, uint64_t bytes)
 {
-	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_COPY, .copy = { dst, src, bytes } };
+	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_COPY, .copy = { .dst = dst, .src = src, .bytes = bytes } };
 }
 
 static struct simpler_hw_cmd fill(uint64_t dst, uint64_t bytes, uint64_t pattern, uint32_t width)
 {
 	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_FILL,
-					.fill = { dst, bytes, pattern, width, 0 } };
+					.fill = { .dst = dst, .bytes = bytes, .pattern = pattern, .width = width } };
 }
 
 static void fences_and_waits_check_their_address(void **state)

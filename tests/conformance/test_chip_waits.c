@@ -43,13 +43,13 @@ static void close_other(void)
 static struct simpler_hw_cmd set_word(uint64_t *word, uint64_t value)
 {
 	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_FENCE,
-					.fence = { (uintptr_t)word, value } };
+					.fence = { .addr = (uintptr_t)word, .value = value } };
 }
 
 static struct simpler_hw_cmd wait_word(uint64_t *word, uint64_t value)
 {
 	return (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_WAIT,
-					.wait = { (uintptr_t)word, value } };
+					.wait = { .addr = (uintptr_t)word, .value = value } };
 }
 
 static uint64_t read_word(const uint64_t *word)

@@ -119,7 +119,7 @@ static void first_failed_command_is_told_by_synchronize(void **state)
 static void single_commands_report_each_their_own_failure(void **state)
 {
 	struct fixture *f = *state;
-	struct simpler_hw_cmd bad = { .opcode = SIMPLER_HW_OP_COPY, .copy = { 1, 1, 8 } };
+	struct simpler_hw_cmd bad = { .opcode = SIMPLER_HW_OP_COPY, .copy = { .dst = 1, .src = 1, .bytes = 8 } };
 	struct simpler_hw_cmd good = { .opcode = SIMPLER_HW_OP_NOP };
 	int i;
 
