@@ -175,6 +175,10 @@ static int check_range(struct model_stream *s, uint64_t addr, uint64_t bytes, ui
 		return 0;
 	if (addr % align || __builtin_add_overflow(addr, bytes, &end))
 		return -EINVAL;
+	if (!addr) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, 0);
+		return -EFAULT;
+	}
 	rc = guard_call(do_touch, &r, &fault);
 	if (rc > 0) {
 		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
