@@ -367,11 +367,11 @@ static void consumer_keeps_the_buffer(const char *deps, bool keeps)
 	rings(0, 2 * BUFFER, 0);
 	if (keeps) {
 		/* the second new buffer is that of A, once B has completed */
-		script_ok("scope; stamp A new:a; end; manual; hold B %s; end; release C;"
+		script_ok("scope; stamp A new:a; manual; hold B %s; end; end; release C;"
 			  "scope; alloc b 256; alloc c 128; mark D; end", deps);
 		script_order("CD");
 	} else {
-		script_ok("scope; stamp A new:a; end; manual; hold B %s; end;"
+		script_ok("scope; stamp A new:a; manual; hold B %s; end; end;"
 			  "scope; alloc b 256; alloc c 128; mark D; end; release C", deps);
 		script_order("DC");
 	}
