@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/run_code.h"
+#include "base/sanitize.h"
 #include "model/context.h"
 
 typedef int (*command_fn)(struct model_stream *s, const struct simpler_hw_cmd *cmd,
@@ -26,6 +27,63 @@ static int run_nop(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	(void)cmd;
 	(void)wait;
 	return 0;
+}
+
+/* ---- ranges ---- */
+
+#define PAGE_BYTES 4096u
+
+struct range {
+	uint64_t addr;
+	uint64_t bytes;
+	bool write;
+};
+
+/* Uninstrumented: a fault inside a sanitizer's own code would leave its locks taken. */
+NO_SANITIZE static void touch(uint64_t addr, bool write)
+{
+	/* relaxed: adds nothing; the access is only there to fault */
+	if (write)
+		__atomic_fetch_or((unsigned char *)(uintptr_t)addr, 0, __ATOMIC_RELAXED);
+	else
+		(void)*(const volatile char *)(uintptr_t)addr;
+}
+
+NO_SANITIZE static void do_touch(void *arg)
+{
+	const struct range *r = arg;
+
+	for (uint64_t at = 0; at < r->bytes; at += PAGE_BYTES)
+		touch(r->addr + at, r->write);
+	touch(r->addr + r->bytes - 1, r->write);
+}
+
+/* May [@addr, @addr + @bytes) be accessed?  0, -EINVAL (no such range) or -EFAULT. */
+static int check_range(struct model_stream *s, uint64_t addr, uint64_t bytes, uint64_t align,
+		       bool write)
+{
+	struct range r = { addr, bytes, write };
+	struct guard_fault fault = { 0 };
+	uint64_t end;
+	int rc;
+
+	if (!bytes)
+		return 0;
+	if (addr % align || __builtin_add_overflow(addr, bytes, &end))
+		return -EINVAL;
+	rc = addr ? guard_call(do_touch, &r, &fault) : 1;
+	if (rc > 0) {
+		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
+		return -EFAULT;
+	}
+	return rc;
+}
+
+/* A status that cannot be written refuses its command before anything happens. */
+static int check_status(struct model_stream *s, uint64_t addr)
+{
+	return addr ? check_range(s, addr, sizeof(struct simpler_hw_status),
+				  _Alignof(struct simpler_hw_status), true) : 0;
 }
 
 /* ---- memory accesses on behalf of the producer: a bad address is its fault, not ours ---- */
@@ -86,11 +144,13 @@ static int run_fence(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 		     const struct model_wait *wait)
 {
 	struct access a = { .cmd = cmd };
+	int rc;
 
 	(void)wait;
 	if (!cmd->fence.addr || cmd->fence.addr % 8)
 		return -EINVAL;
-	return guarded(s, do_fence, &a);
+	rc = check_range(s, cmd->fence.addr, sizeof(uint64_t), 8, true);
+	return rc ? rc : guarded(s, do_fence, &a);
 }
 
 static int run_wait(struct model_stream *s, const struct simpler_hw_cmd *cmd,
@@ -102,7 +162,9 @@ static int run_wait(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	(void)wait;
 	if (!cmd->wait.addr || cmd->wait.addr % 8)
 		return -EINVAL;
-	rc = guarded(s, do_load, &a);
+	rc = check_range(s, cmd->wait.addr, sizeof(uint64_t), 8, false);
+	if (!rc)
+		rc = guarded(s, do_load, &a);
 	if (rc)
 		return rc;
 	return a.value >= cmd->wait.value ? 0 : COMMAND_LATER;
@@ -118,6 +180,7 @@ static int run_copy(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 {
 	struct access a = { .cmd = cmd };
 	uint64_t end;
+	int rc;
 
 	(void)wait;
 	if (!cmd->copy.bytes)
@@ -127,7 +190,10 @@ static int run_copy(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	    __builtin_add_overflow(cmd->copy.src, cmd->copy.bytes, &end) ||
 	    overlap(cmd->copy.dst, cmd->copy.src, cmd->copy.bytes))
 		return -EINVAL;
-	return guarded(s, do_copy, &a);
+	rc = check_range(s, cmd->copy.src, cmd->copy.bytes, 1, false);
+	if (!rc)
+		rc = check_range(s, cmd->copy.dst, cmd->copy.bytes, 1, true);
+	return rc ? rc : guarded(s, do_copy, &a);
 }
 
 static int run_fill(struct model_stream *s, const struct simpler_hw_cmd *cmd,
@@ -136,81 +202,15 @@ static int run_fill(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	struct access a = { .cmd = cmd };
 	uint32_t w = cmd->fill.width;
 	uint64_t end;
+	int rc;
 
 	(void)wait;
 	if ((w != 1 && w != 2 && w != 4 && w != 8) || cmd->fill.bytes % w || cmd->fill.reserved ||
 	    (cmd->fill.bytes && !cmd->fill.dst) ||
 	    __builtin_add_overflow(cmd->fill.dst, cmd->fill.bytes, &end))
 		return -EINVAL;
-	return cmd->fill.bytes ? guarded(s, do_fill, &a) : 0;
-}
-
-/* ---- structures handed over by address ---- */
-
-#define PAGE_BYTES 4096u
-
-struct range {
-	uint64_t addr;
-	uint64_t bytes;
-};
-
-static void do_touch(void *arg)
-{
-	const struct range *r = arg;
-
-	for (uint64_t at = 0; at < r->bytes; at += PAGE_BYTES)
-		(void)*(const volatile char *)(uintptr_t)(r->addr + at);
-	(void)*(const volatile char *)(uintptr_t)(r->addr + r->bytes - 1);
-}
-
-/* May [@addr, @addr + @bytes) be read?  0, -EINVAL (no such range) or -EFAULT. */
-static int check_range(struct model_stream *s, uint64_t addr, uint64_t bytes, uint64_t align)
-{
-	struct range r = { addr, bytes };
-	struct guard_fault fault;
-	uint64_t end;
-	int rc;
-
-	if (!bytes)
-		return 0;
-	if (addr % align || __builtin_add_overflow(addr, bytes, &end))
-		return -EINVAL;
-	if (!addr) {
-		model_fault(s, SIMPLER_HW_FAULT_PAGE, 0);
-		return -EFAULT;
-	}
-	rc = guard_call(do_touch, &r, &fault);
-	if (rc > 0) {
-		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
-		return -EFAULT;
-	}
-	return rc;
-}
-
-static void do_touch_status(void *arg)
-{
-	volatile char *first = arg, *last = first + sizeof(struct simpler_hw_status) - 1;
-
-	*first = *first;
-	*last = *last;
-}
-
-/* A status that cannot be written refuses its command before anything happens. */
-static int check_status(struct model_stream *s, uint64_t addr)
-{
-	struct guard_fault fault;
-	int rc;
-
-	if (!addr)
-		return 0;
-	if (addr % _Alignof(struct simpler_hw_status))
-		return -EINVAL;
-	rc = guard_call(do_touch_status, (void *)(uintptr_t)addr, &fault);
-	if (rc > 0) {
-		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
-		return -EFAULT;
-	}
-	return rc;
+	rc = check_range(s, cmd->fill.dst, cmd->fill.bytes, 1, true);
+	return rc || !cmd->fill.bytes ? rc : guarded(s, do_fill, &a);
 }
 
 /* ---- callables ---- */
@@ -239,7 +239,7 @@ static int check_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd
 	if (slot >= SIMPLER_HW_CALLABLE_SLOTS || s->context->callables[slot])
 		return error_set(err, -EINVAL, "upload into slot %u, which is %s", slot,
 				 slot >= SIMPLER_HW_CALLABLE_SLOTS ? "out of range" : "taken");
-	rc = cmd->upload.addr ? check_range(s, cmd->upload.addr, cmd->upload.bytes, 1) : -EINVAL;
+	rc = cmd->upload.addr ? check_range(s, cmd->upload.addr, cmd->upload.bytes, 1, false) : -EINVAL;
 	if (rc)
 		error_set(err, rc, "callable of %llu bytes at 0x%llx: not readable memory",
 			  (unsigned long long)cmd->upload.bytes, (unsigned long long)cmd->upload.addr);
@@ -284,37 +284,20 @@ static int run_unload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	return 0;
 }
 
-struct launch_read {
-	struct simpler_hw_launch *to;
-	uint64_t from;
-};
-
-static void do_read_launch(void *arg)
-{
-	const struct launch_read *r = arg;
-
-	*r->to = *(const struct simpler_hw_launch *)(uintptr_t)r->from;
-}
-
 /* Copies the descriptor; without one, or without a status it names, there is nobody to report to. */
 static int read_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd)
 {
 	struct simpler_hw_launch *l = &s->context->launch;
-	struct launch_read r = { l, cmd->launch.desc };
-	struct guard_fault fault;
 	int rc;
 
 	if (!cmd->launch.desc || cmd->launch.desc % _Alignof(struct simpler_hw_launch) ||
 	    cmd->launch.desc_bytes != sizeof(*l))
 		return -EINVAL;
-	rc = guard_call(do_read_launch, &r, &fault);
-	if (rc > 0) {
-		model_fault(s, SIMPLER_HW_FAULT_PAGE, fault.addr);
-		return -EFAULT;
-	}
-	if (!rc && l->bytes != sizeof(*l))
-		rc = -EINVAL;
-	return rc ? rc : check_status(s, l->status);
+	rc = check_range(s, cmd->launch.desc, sizeof(*l), 1, false);
+	if (rc)
+		return rc;
+	*l = *(const struct simpler_hw_launch *)(uintptr_t)cmd->launch.desc;
+	return l->bytes == sizeof(*l) ? check_status(s, l->status) : -EINVAL;
 }
 
 /* Counts beyond the limits are chip_begin()'s to refuse. */
@@ -325,9 +308,10 @@ static int check_arrays(struct model_stream *s, const struct simpler_hw_launch *
 
 	if (l->tensor_count <= SIMPLER_HW_MAX_TENSORS)
 		rc = check_range(s, l->tensors, l->tensor_count * sizeof(struct simpler_hw_tensor),
-				 _Alignof(struct simpler_hw_tensor));
+				 _Alignof(struct simpler_hw_tensor), false);
 	if (!rc && l->scalar_count <= SIMPLER_HW_MAX_SCALARS)
-		rc = check_range(s, l->scalars, l->scalar_count * sizeof(uint64_t), sizeof(uint64_t));
+		rc = check_range(s, l->scalars, l->scalar_count * sizeof(uint64_t), sizeof(uint64_t),
+				 false);
 	if (rc)
 		error_set(err, rc, "launch: the operands (%u tensors at 0x%llx, %u scalars at 0x%llx) are not readable memory",
 			  l->tensor_count, (unsigned long long)l->tensors, l->scalar_count,

@@ -393,6 +393,13 @@ static int help(struct model_stream *s, uint64_t seqno, const struct model_wait 
 	return rc;
 }
 
+/* Commands are there and nobody executes. */
+static bool is_neglected(const struct model_stream *s)
+{
+	return !atomic_load(&s->context->owner) &&
+	       ring_load(&s->ring->producer) != (uint32_t)ring_load64(&s->ring->completed);
+}
+
 static int sleep_or_stop(struct model_stream *s, uint64_t seqno, const struct model_wait *w,
 			 bool blocked)
 {
@@ -403,8 +410,7 @@ static int sleep_or_stop(struct model_stream *s, uint64_t seqno, const struct mo
 
 	/* seq_cst: counted before the check, see context_notify() */
 	atomic_fetch_add(&c->sleepers, 1);
-	if (!reached(s, seqno) && !(w->deadline_ns == INT64_MAX && !blocked && !atomic_load(&c->owner) &&
-				    ring_load(&s->ring->producer) != (uint32_t)s->ring->completed))
+	if (!reached(s, seqno) && !(w->deadline_ns == INT64_MAX && !blocked && is_neglected(s)))
 		rc = context_sleep(c, seen, next_wakeup(w, blocked));
 	atomic_fetch_sub(&c->sleepers, 1);
 	if (reached(s, seqno))

@@ -145,8 +145,9 @@ static bool hostile(struct model_stream *s, uint32_t producer)
 	if (producer - s->consumer <= s->entries)
 		return false;
 	if (s->ring->state != SIMPLER_HW_STREAM_BANNED) {
-		ring_store(&s->ring->state, SIMPLER_HW_STREAM_BANNED);
+		/* release, both: who sees the state (acquire in model_wait_seqno()) sees the error */
 		__atomic_store_n(&s->ring->error, -EINVAL, __ATOMIC_RELEASE);
+		ring_store(&s->ring->state, SIMPLER_HW_STREAM_BANNED);
 		model_fault(s, SIMPLER_HW_FAULT_BAD_COMMAND, producer);
 	}
 	return true;
