@@ -101,7 +101,7 @@ static void expect_same(const struct holdings *before, const struct holdings *af
 {
 	/* an open chip starts its threads when it first needs them: monitor and pool */
 	if (after->threads > before->threads)
-		assert_in_range(after->threads, 1, 2 + ENGINE_THREADS);
+		assert_in_range(after->threads, 1, 2 + ENGINE_THREADS + SANITIZE_THREAD);
 	assert_int_equal(after->descriptors, before->descriptors);
 	assert_int_equal(after->keys, before->keys);
 	assert_int_equal(after->temporary, before->temporary);
