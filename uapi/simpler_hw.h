@@ -53,7 +53,7 @@
 
 #define SIMPLER_HW_MAGIC		0x524c5053u	/* "SPLR" */
 #define SIMPLER_HW_VERSION_MAJOR	1u
-#define SIMPLER_HW_VERSION_MINOR	0u
+#define SIMPLER_HW_VERSION_MINOR	1u
 
 /* Values of simpler_hw_regs.arch. */
 #define SIMPLER_HW_ARCH_A2A3		1u
@@ -70,6 +70,17 @@
 #define SIMPLER_HW_HEALTH_DEGRADED	1u	/* works; error counters are rising */
 #define SIMPLER_HW_HEALTH_DEAD		2u	/* needs a reset */
 
+/*
+ * Bits of simpler_hw_regs.control.  Enabling starts the admin ring; the ring and
+ * fault ring registers must have been written before.  The device acknowledges
+ * in @status.  Every write is followed by a store to doorbell vector 0.
+ */
+#define SIMPLER_HW_CONTROL_ENABLE	(1u << 0)
+
+/* Bits of simpler_hw_regs.status. */
+#define SIMPLER_HW_STATUS_ENABLED	(1u << 0)
+#define SIMPLER_HW_STATUS_REFUSED	(1u << 1)	/* bad ring registers */
+
 /* Values written to simpler_hw_regs.reset_control. */
 #define SIMPLER_HW_RESET_NONE		0u
 #define SIMPLER_HW_RESET_DEVICE		0x52535421u	/* "!TSR": whole device, all contexts */
@@ -77,6 +88,19 @@
 /*
  * Register page, at the start of BAR2.  @generation is incremented by the
  * device at every reset, so that a waiter can tell a reset from a suspend.
+ *
+ * A device-physical address is an offset in BAR2.  The driver owns the bytes
+ * [memory_base, memory_base + memory_bytes): rings, page tables and buffers all
+ * come from there.
+ *
+ * Doorbells: a store of (doorbell_base | vector) to BAR0 + doorbell_offset.
+ * Vector 0 is for control, reset and the admin ring; stream s has vector
+ * 1 + s % (doorbell_vectors - 1).  A doorbell tells the device to look at all
+ * rings of that vector; one too many does no harm.
+ *
+ * Interrupts: MSI-X vector 0 reports admin completions, faults, a change of
+ * health, the end of a reset; completions of stream s arrive on vector
+ * 1 + s % (irq_vectors - 1).  Interrupts may be spurious and may coalesce.
  */
 struct simpler_hw_regs {
 	__u32 magic;			/* 0x000 SIMPLER_HW_MAGIC */
@@ -107,7 +131,18 @@ struct simpler_hw_regs {
 	__u64 ecc_uncorrected;		/* 0x078 */
 	__u32 temperature_mc;		/* 0x080 millidegrees Celsius */
 	__u32 power_mw;			/* 0x084 milliwatts */
-	__u8 reserved2[0x78];		/* 0x088 */
+	__u32 control;			/* 0x088 SIMPLER_HW_CONTROL_*, written by the driver */
+	__u32 status;			/* 0x08c SIMPLER_HW_STATUS_*, written by the device */
+	__u64 memory_base;		/* 0x090 device-physical, page aligned */
+	__u32 doorbell_offset;		/* 0x098 in BAR0 */
+	__u32 doorbell_base;		/* 0x09c */
+	__u32 doorbell_vectors;		/* 0x0a0 >= 2 */
+	__u32 irq_vectors;		/* 0x0a4 >= 2 */
+	__u64 heartbeat;		/* 0x0a8 rises at least every 100 ms while the device lives */
+	__u32 health_events;		/* 0x0b0 number of changes of health, ECC or thermal state */
+	__u32 reserved2;		/* 0x0b4 */
+	__u64 irq_count;		/* 0x0b8 interrupts raised since reset */
+	__u8 reserved3[0x40];		/* 0x0c0 */
 };
 SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_regs) == 0x100, "register page layout");
 
@@ -124,15 +159,23 @@ SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_regs) == 0x100, "register page layout
 struct simpler_hw_ring {
 	/* written by the producer */
 	__u32 producer;
-	__u32 reserved0[15];
+	__u32 reserved0;
+	/*
+	 * The device interrupts once completed reaches this value; 0 = never.  The
+	 * waiter writes it, then reads completed again; the device writes completed,
+	 * then reads it: with a full barrier between the two on both sides, one of
+	 * them sees the other.
+	 */
+	__u64 irq_seqno;
+	__u64 reserved1[6];
 	/* written by the device */
 	__u32 consumer;
 	__u32 state;			/* SIMPLER_HW_STREAM_* */
 	__s32 error;			/* first failure: -(run code) of a LAUNCH, else negative errno; 0 = none */
-	__u32 reserved1;
+	__u32 reserved2;
 	__u64 completed;		/* number of commands completed since creation */
 	__u64 error_seqno;		/* sequence number of the first failed command */
-	__u32 reserved2[8];
+	__u32 reserved3[8];
 };
 SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_ring) == 128, "ring header is two cache lines");
 
@@ -221,6 +264,79 @@ struct simpler_hw_cmd {
 SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_cmd) == SIMPLER_HW_CMD_BYTES, "command size");
 
 #define SIMPLER_HW_CALLABLE_SLOTS	64u
+
+/* ---- admin ring ------------------------------------------------------------- */
+
+/*
+ * The admin ring is a ring like a stream's, at the device-physical address
+ * simpler_hw_regs.admin_ring, owned by the driver.  Its commands are executed in
+ * order; one that is refused sets ring.error and ring.error_seqno if they are
+ * zero (the driver clears both) and changes nothing.  Numbers of contexts and
+ * streams are chosen by the driver, below max_contexts and max_streams.
+ */
+#define SIMPLER_HW_ADMIN_CONTEXT_CREATE		64u	/* -EINVAL, -EEXIST, -ENOMEM */
+#define SIMPLER_HW_ADMIN_CONTEXT_DESTROY	65u	/* ends its executor and streams; -ENOENT */
+#define SIMPLER_HW_ADMIN_CONTEXT_STOP		66u	/* ends its executor, bans its streams; -ENOENT */
+#define SIMPLER_HW_ADMIN_STREAM_CREATE		67u	/* -EINVAL, -EEXIST, -ENOENT */
+#define SIMPLER_HW_ADMIN_STREAM_DESTROY		68u	/* -ENOENT */
+#define SIMPLER_HW_ADMIN_MAP_CHANGED		69u	/* page table entries changed; -ENOENT */
+#define SIMPLER_HW_ADMIN_CLEAR			70u	/* zeroes device memory; -EINVAL */
+#define SIMPLER_HW_ADMIN_SUSPEND		71u	/* completes when no stream executes a command */
+#define SIMPLER_HW_ADMIN_RESUME			72u
+
+struct simpler_hw_admin {
+	__u8 opcode;			/* SIMPLER_HW_ADMIN_* */
+	__u8 flags;			/* 0 */
+	__u16 reserved;
+	__u32 context;			/* number, 0 where the command has none */
+	union {
+		struct {		/* CONTEXT_CREATE */
+			__u64 page_table;	/* device-physical address of the root table */
+			__u64 reserved[6];
+		} context_create;
+		struct {		/* STREAM_CREATE, STREAM_DESTROY */
+			__u32 stream;
+			__u32 entries;		/* of the ring; 0 for DESTROY */
+			__u64 ring;		/* device-physical, contiguous, 64-byte aligned */
+			__u32 priority;		/* 0 low, 1 normal, 2 high */
+			__u32 reserved;
+			__u64 reserved1[4];
+		} stream;
+		struct {		/* MAP_CHANGED: after it completed, no old entry is in use */
+			__u64 addr;	/* device-virtual, page aligned */
+			__u64 bytes;
+			__u64 reserved[5];
+		} map;
+		struct {		/* CLEAR */
+			__u64 addr;	/* device-physical, multiple of 8 */
+			__u64 bytes;	/* multiple of 8 */
+			__u64 reserved[5];
+		} clear;
+		__u64 words[7];
+	};
+};
+SIMPLER_HW_ASSERT(sizeof(struct simpler_hw_admin) == SIMPLER_HW_CMD_BYTES, "admin command size");
+
+/* ---- device-virtual addresses ------------------------------------------------ */
+
+/*
+ * A context sees a 39-bit address space through three levels of tables of 512
+ * entries.  Tables are pages of device memory.  An entry of level 2 or 1 refers
+ * to a table, or with BLOCK (level 1 only) to 2 MiB of memory; an entry of level
+ * 0 refers to a page.  Addresses below VA_MIN are never valid.
+ */
+#define SIMPLER_HW_PAGE_SHIFT		12u
+#define SIMPLER_HW_PAGE_BYTES		(1u << SIMPLER_HW_PAGE_SHIFT)
+#define SIMPLER_HW_PT_ENTRIES		512u
+#define SIMPLER_HW_PT_LEVELS		3u
+#define SIMPLER_HW_VA_BITS		39u
+#define SIMPLER_HW_VA_MIN		(1ull << 32)
+
+#define SIMPLER_HW_PTE_VALID		(1ull << 0)
+#define SIMPLER_HW_PTE_WRITE		(1ull << 1)
+#define SIMPLER_HW_PTE_HOST		(1ull << 2)	/* a DMA address; else device-physical */
+#define SIMPLER_HW_PTE_BLOCK		(1ull << 3)
+#define SIMPLER_HW_PTE_ADDR		0x000ffffffffff000ull
 
 /* ---- launch --------------------------------------------------------------- */
 
