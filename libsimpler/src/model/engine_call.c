@@ -156,14 +156,14 @@ static uint64_t now_ns(void)
 	return clock_mono_ns();
 }
 
-/* One block in sixteen is measured, and the first ones of every kernel. */
+/* One block in 64 is measured, and the first ones of every kernel. */
 static bool want_sample(const struct engine *e, struct engine_thread *t,
 			const struct chip_core *core)
 {
 	/* relaxed: a count; a few samples more or less do not matter */
 	return e->threads > 1 &&
 	       (atomic_load_explicit(&core->kernel->samples, memory_order_relaxed) < 4 ||
-		(++t->calls & 15) == 0);
+		(++t->calls & 63) == 0);
 }
 
 static void note_cost(struct chip_core *core, uint64_t ns)
