@@ -151,9 +151,11 @@ do-check-quick: tests
 	$(Q)scripts/run-tests $(quick_items)
 do-check-asan do-check-tsan: do-check-%: variant-%
 	$(Q)scripts/run-tests $(call variant_items,$*)
-do-check: tests $(CHECK_VARIANTS:%=variant-%)
+# gcc and clang leave different things undefined, so the conformance tests run with both
+clang_items = deadline=300 build=$(BUILD)/clang $(patsubst $(BUILD)/%,cmocka=$(BUILD)/clang/%,$(conformance_TESTS))
+do-check: tests lint-clang $(CHECK_VARIANTS:%=variant-%)
 	$(Q)scripts/run-tests build=$(BUILD) deadline=1800 $(addprefix step=,$(lint_STEPS)) deadline=120 $(quick_items) \
-		$(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v))
+		$(clang_items) $(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v))
 
 clean:
 	rm -rf $(BUILD)
