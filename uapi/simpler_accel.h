@@ -23,7 +23,8 @@
  *
  * Errors that every call may return: -ENODEV the device is gone, -EIO it is
  * wedged, or the context is banned or lost (DEV_QUERY says why).  A wait that a signal
- * interrupts is restarted after the handler, where SA_RESTART asks for it.  Times are CLOCK_MONOTONIC nanoseconds, deadlines are absolute.
+ * interrupts is restarted after the handler, where SA_RESTART asks for it.  Times
+ * are CLOCK_MONOTONIC nanoseconds, deadlines are absolute.
  */
 #ifndef _UAPI_SIMPLER_ACCEL_H_
 #define _UAPI_SIMPLER_ACCEL_H_
