@@ -24,6 +24,18 @@ namespace check {
 
 using namespace pto;
 
+struct context;
+struct coverage {
+	const char *op, *type;
+	const context *by;
+};
+inline std::vector<coverage> &covered()
+{
+	static std::vector<coverage> list;
+
+	return list;
+}
+
 struct context {
 	char *msg;
 	size_t size;
@@ -40,6 +52,8 @@ struct context {
 		return seed * 0x2545f4914f6cdd1du;
 	}
 	int below(int n) { return int((next() >> 33) % uint64_t(n)); }
+	/* Says that the check covers an instruction with an element type (Documentation/isa.md). */
+	void covers(const char *op, const char *type) { covered().push_back({op, type, this}); }
 	__attribute__((format(printf, 3, 4))) bool expect(bool ok, const char *fmt, ...)
 	{
 		if (ok || bad)
@@ -302,6 +316,18 @@ const char *type_name()
 		return "bf16";
 	if (std::is_same_v<T, float>)
 		return "f32";
+	if (std::is_same_v<T, float8_e4m3_t>)
+		return "e4m3";
+	if (std::is_same_v<T, float8_e5m2_t>)
+		return "e5m2";
+	if (std::is_same_v<T, hifloat8_t>)
+		return "hif8";
+	if (std::is_same_v<T, int4b_t>)
+		return "i4";
+	if (std::is_same_v<T, float4_e2m1x2_t>)
+		return "e2m1";
+	if (std::is_same_v<T, float4_e1m2x2_t>)
+		return "e1m2";
 	static const char *const s[] = {"i8", "i16", "", "i32", "", "", "", "i64"};
 	static const char *const u[] = {"u8", "u16", "", "u32", "", "", "", "u64"};
 

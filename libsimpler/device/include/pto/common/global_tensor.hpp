@@ -171,7 +171,7 @@ struct pick<T, R, C, Layout::DN> {
 };
 template <typename T, int64_t R, int64_t C>
 struct pick<T, R, C, Layout::NZ> {
-	static constexpr int64_t c0 = C0_SIZE_BYTE / sizeof(T);
+	static constexpr int64_t c0 = 8 * C0_SIZE_BYTE / element_bits<T>;
 	using shape = pto::Shape<1, div(C, c0), div(R, FRACTAL_NZ_ROW), FRACTAL_NZ_ROW, c0>;
 	using stride = pto::Stride<mul(R, C), mul(R, c0), FRACTAL_NZ_ROW * c0, c0, 1>;
 	static shape make_shape(int64_t r, int64_t c)
@@ -183,6 +183,33 @@ struct pick<T, R, C, Layout::NZ> {
 		return stride(r * c, r * c0, FRACTAL_NZ_ROW * c0, c0, 1);
 	}
 };
+
+/* The same for five extents that are the blocks of an R x C matrix. */
+template <int64_t R, int64_t C, int64_t S1, int64_t S2, int64_t S3, int64_t S4, int64_t S5,
+	  int64_t T2, int64_t T3, int64_t T4>
+struct blocks {
+	static_assert(R > 0 && C > 0, "[PTO][SA] scale layouts need static extents");
+	using shape = pto::Shape<S1, S2, S3, S4, S5>;
+	using stride = pto::Stride<R * C, T2, T3, T4, 1>;
+	static shape make_shape(int64_t, int64_t) { return shape(); }
+	static stride make_stride(int64_t, int64_t) { return stride(); }
+};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_A_ND> : blocks<R, C, 1, 1, R, C / 2, 2, R * C, C, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_A_DN> : blocks<R, C, 1, 1, C / 2, R, 2, R * C, 2 * R, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_A_ZZ> : blocks<R, C, 1, R / 16, C / 2, 16, 2, 16 * C, 32, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_B_ND> : blocks<R, C, 1, 1, R / 2, C, 2, R * C, 2 * C, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_B_DN> : blocks<R, C, 1, 1, C, R / 2, 2, R * C, R, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::MX_B_NN> : blocks<R, C, 1, C / 16, R / 2, 16, 2, 16 * R, 32, 2> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::HIF4_A_ZZ> : blocks<R, C, 1, R / 16, C / 4, 16, 4, 16 * C, 64, 4> {};
+template <typename T, int64_t R, int64_t C>
+struct pick<T, R, C, Layout::HIF4_B_NN> : blocks<R, C, 1, C / 16, R / 4, 16, 4, 16 * R, 64, 4> {};
 
 } // namespace shape2d
 

@@ -19,8 +19,8 @@ namespace layout {
 
 constexpr int UNBOUNDED = 1 << 30;
 
-/* Rows and columns of the inner box in elements of @bytes. */
-constexpr int inner_rows(SLayout s, int fractal, int bytes)
+/* Rows and columns of the inner box in elements of @bits. */
+constexpr int inner_rows(SLayout s, int fractal, int bits)
 {
 	if (s == SLayout::NoneBox)
 		return 1;
@@ -28,10 +28,10 @@ constexpr int inner_rows(SLayout s, int fractal, int bytes)
 		return 16;
 	if (fractal == 32)
 		return s == SLayout::RowMajor ? 16 : 2;
-	return s == SLayout::RowMajor ? 16 : 32 / bytes;
+	return s == SLayout::RowMajor ? 16 : 256 / bits;
 }
 
-constexpr int inner_cols(SLayout s, int fractal, int bytes)
+constexpr int inner_cols(SLayout s, int fractal, int bits)
 {
 	if (s == SLayout::NoneBox)
 		return 1;
@@ -39,7 +39,7 @@ constexpr int inner_cols(SLayout s, int fractal, int bytes)
 		return 16;
 	if (fractal == 32)
 		return s == SLayout::RowMajor ? 2 : 16;
-	return s == SLayout::RowMajor ? 32 / bytes : 16;
+	return s == SLayout::RowMajor ? 256 / bits : 16;
 }
 
 template <BLayout B, SLayout S, int Rows, int Cols, int InnerRows, int InnerCols>

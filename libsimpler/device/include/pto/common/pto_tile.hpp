@@ -47,17 +47,20 @@ public:
 	static constexpr bool isBoxedLayout = SFractal != SLayout::NoneBox;
 	static constexpr bool isInnerRowMajor = SFractal == SLayout::RowMajor;
 	static constexpr bool isInnerColMajor = SFractal == SLayout::ColMajor;
-	static constexpr int InnerRows = layout::inner_rows(SFractal, SFractalSize, sizeof(DType));
-	static constexpr int InnerCols = layout::inner_cols(SFractal, SFractalSize, sizeof(DType));
+	static constexpr int InnerRows =
+		layout::inner_rows(SFractal, SFractalSize, element_bits<DType>);
+	static constexpr int InnerCols =
+		layout::inner_cols(SFractal, SFractalSize, element_bits<DType>);
 	static constexpr int InnerNumel = InnerRows * InnerCols;
 
 	using Map = layout::map<BFractal, SFractal, Rows, Cols, InnerRows, InnerCols>;
 	static constexpr int RowStride = int(Map::row_step);
 	static constexpr int ColStride = int(Map::col_step);
-	/* Elements from first to last; more than Numel where boxes are not whole. */
-	static constexpr size_t Extent = Map::offset(Rows - 1, Cols - 1) + 1 > size_t(Numel)
-						 ? Map::offset(Rows - 1, Cols - 1) + 1
-						 : size_t(Numel);
+	/* DTypes from first to last; more than Numel where boxes are not whole, half for packed pairs. */
+	static constexpr size_t Span = Map::offset(Rows - 1, Cols - 1) + 1 > size_t(Numel)
+					       ? Map::offset(Rows - 1, Cols - 1) + 1
+					       : size_t(Numel);
+	static constexpr size_t Extent = is_packed_v<DType> ? (Span + 1) / 2 : Span;
 
 	static_assert(Rows > 0 && Cols > 0, "[PTO][SA] a tile has at least one row and one column");
 	static_assert(RowValid_ == DYNAMIC || (RowValid_ >= 0 && RowValid_ <= Rows),
@@ -66,8 +69,9 @@ public:
 		      "[PTO][SA] valid columns must be within the tile");
 	static_assert(SFractalSize == 512 || SFractalSize == 1024 || SFractalSize == 32,
 		      "[PTO][SA] the fractal size must be 512, 1024 or 32");
-	static_assert(isBoxedLayout ||
-			      (isRowMajor ? Cols : Rows) * sizeof(DType) % BLOCK_BYTE_SIZE == 0,
+	static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * element_bits<DType> %
+						       (8 * BLOCK_BYTE_SIZE) ==
+					       0,
 		      "[PTO][SA] the contiguous dimension must be a multiple of 32 bytes");
 	static_assert(!isBoxedLayout || Loc == TileType::Vec || SFractalSize == 32 || Rows == 1 ||
 			      (Rows % InnerRows == 0 && Cols % InnerCols == 0),
@@ -155,11 +159,21 @@ public:
 	}
 
 	static constexpr size_t Offset(int r, int c) { return Map::offset(r, c); }
-	DType GetElement(int r, int c) const { return data()[Map::offset(r, c)]; }
+	element_value_t<DType> GetElement(int r, int c) const
+	{
+		if constexpr (is_packed_v<DType>)
+			return DType::get(data(), Map::offset(r, c));
+		else
+			return data()[Map::offset(r, c)];
+	}
 	template <typename V>
 	void SetElement(int r, int c, V v)
 	{
-		data()[Map::offset(r, c)] = static_cast<DType>(v);
+		if constexpr (is_packed_v<DType>)
+			DType::set(data(), Map::offset(r, c),
+				   static_cast<typename DType::value>(v));
+		else
+			data()[Map::offset(r, c)] = static_cast<DType>(v);
 	}
 	template <typename V>
 	void AddToElement(int r, int c, V v)

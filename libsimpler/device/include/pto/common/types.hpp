@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Element types of tiles: half, bfloat16_t and the one-byte floats.  Compilers
+ * Element types of tiles: half, bfloat16_t, the one-byte floats and packed pairs.  Compilers
  * without _Float16 or std::bfloat16_t get a storage class that converts to and
  * from float with rounding to nearest, ties to even, and computes in float.
  *
@@ -15,6 +15,9 @@
 #if __cplusplus > 202002L && __has_include(<stdfloat>)
 #include <stdfloat>
 #endif
+
+#include "pto/common/hif8.hpp"
+#include "pto/common/packed.hpp"
 
 namespace pto {
 namespace bits {
@@ -208,6 +211,7 @@ typedef float float32_t;
 typedef pto::bits::small_float<pto::bits::e4m3_codec> float8_e4m3_t;
 typedef pto::bits::small_float<pto::bits::e5m2_codec> float8_e5m2_t;
 typedef pto::bits::small_float<pto::bits::e8m0_codec> float8_e8m0_t;
+typedef pto::bits::small_float<pto::bits::hif8_codec> hifloat8_t;
 
 namespace pto {
 
@@ -219,6 +223,7 @@ using ::float8_e4m3_t;
 using ::float8_e5m2_t;
 using ::float8_e8m0_t;
 using ::half;
+using ::hifloat8_t;
 
 template <typename T>
 inline constexpr bool is_half_v = std::is_same_v<std::remove_cv_t<T>, half>;
@@ -227,7 +232,8 @@ inline constexpr bool is_bfloat16_v = std::is_same_v<std::remove_cv_t<T>, bfloat
 template <typename T>
 inline constexpr bool is_float8_v = std::is_same_v<std::remove_cv_t<T>, float8_e4m3_t> ||
 				    std::is_same_v<std::remove_cv_t<T>, float8_e5m2_t> ||
-				    std::is_same_v<std::remove_cv_t<T>, float8_e8m0_t>;
+				    std::is_same_v<std::remove_cv_t<T>, float8_e8m0_t> ||
+				    std::is_same_v<std::remove_cv_t<T>, hifloat8_t>;
 /* Types whose arithmetic is done in float. */
 template <typename T>
 inline constexpr bool is_float_like_v = std::is_same_v<std::remove_cv_t<T>, float> ||

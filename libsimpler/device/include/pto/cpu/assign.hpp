@@ -141,8 +141,8 @@ template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TRESHAPE(D &dst, const S &src, const W &...)
 {
 	static_assert(D::Loc == S::Loc, "[PTO][SA] TRESHAPE needs equal locations");
-	static_assert(size_t(D::Numel) * sizeof(typename D::DType) ==
-			      size_t(S::Numel) * sizeof(typename S::DType),
+	static_assert(size_t(D::Numel) * element_bits<typename D::DType> ==
+			      size_t(S::Numel) * element_bits<typename S::DType>,
 		      "[PTO][SA] TRESHAPE needs equal sizes in bytes");
 	static_assert(D::isBoxedLayout == S::isBoxedLayout,
 		      "[PTO][SA] TRESHAPE cannot change boxing");

@@ -28,6 +28,8 @@ constexpr double float_limit()
 		return 448.0;
 	if (std::is_same_v<T, float8_e5m2_t>)
 		return 57344.0;
+	if (std::is_same_v<T, hifloat8_t>)
+		return 32768.0;
 	return 340282346638528859811704183484516925440.0;
 }
 template <typename T>
@@ -282,12 +284,52 @@ inline void span(size_t n, D *d, const S *s, how h)
 		one_by_one(n, d, s, h);
 }
 
+/*
+ * To a packed element: integers are rounded by mode and clamped to -8..7, four-bit
+ * floats take the nearest value of their range, and NaN the largest.
+ */
+template <typename P>
+inline typename P::value to_packed(double v, RoundMode mode)
+{
+	if constexpr (std::is_integral_v<typename P::value>) {
+		v = round_double(v, mode);
+		return typename P::value(v < -8 ? -8.0 : v <= 7 ? v : 7.0);
+	} else {
+		return float(v);
+	}
+}
+
+/* Tiles of which one or both hold packed pairs. */
+template <typename D, typename S>
+inline void packed_tile(D &dst, const S &src, how h)
+{
+	using DE = typename D::DType;
+
+	spans::check_valid(dst, src);
+	for (int r = 0; r < dst.GetValidRow(); r++)
+		for (int c = 0; c < dst.GetValidCol(); c++) {
+			const auto v = src.GetElement(r, c);
+
+			if constexpr (is_packed_v<DE>)
+				dst.SetElement(r, c, to_packed<DE>(double(v), h.mode));
+			else
+				dst.data()[D::Offset(r, c)] = element<DE>(v, h);
+		}
+}
+
 template <typename D, typename S>
 inline void tile(D &dst, const S &src, how h)
 {
-	spans::run([h](size_t n, auto *d,
-		       auto *s) { span(n, d, static_cast<const typename S::DType *>(s), h); },
-		   dst, src);
+	if constexpr (is_packed_v<typename D::DType> || is_packed_v<typename S::DType>) {
+		packed_tile(dst, src, h);
+		return;
+	} else {
+		spans::run(
+			[h](size_t n, auto *d, auto *s) {
+				span(n, d, static_cast<const typename S::DType *>(s), h);
+			},
+			dst, src);
+	}
 }
 
 } // namespace convert

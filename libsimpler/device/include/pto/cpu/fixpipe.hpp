@@ -9,7 +9,9 @@
 #define PTO_CPU_FIXPIPE_HPP
 
 #include <cmath>
+#include <cstdlib>
 
+#include "pto/common/core_state.hpp"
 #include "pto/cpu/copy.hpp"
 #include "pto/cpu/simd.hpp"
 
@@ -35,6 +37,9 @@ struct quant {
 	explicit quant(const First &, const Rest &...)
 	{}
 
+	/* The parameter when one was given. */
+	const quant *pointer() const { return given ? this : nullptr; }
+
 	float to_int8(float v) const
 	{
 		const float lo = is_signed ? -128.0f : 0.0f, hi = is_signed ? 127.0f : 255.0f;
@@ -43,6 +48,58 @@ struct quant {
 		return r < lo ? lo : r <= hi ? r : hi;
 	}
 };
+
+/* What SET_QUANT_SCALAR and SET_QUANT_VECTOR of this block set. */
+struct preset {
+	quant scalar;
+	const uint64_t *params;
+	int count;
+
+	void begin()
+	{
+		scalar = quant();
+		params = nullptr;
+		count = 0;
+	}
+};
+
+/* True in a kernel object that ever set one, so that others need not look. */
+inline bool &presets_used()
+{
+	static bool used;
+
+	return used;
+}
+
+inline __attribute__((noinline)) void set_preset(float scale, bool is_signed,
+						 const uint64_t *params, int count)
+{
+	preset &p = core::state<preset>();
+
+	/* relaxed: a core that reads it late did not set it itself */
+	__atomic_store_n(&presets_used(), true, __ATOMIC_RELAXED);
+	p.scalar.given = !params;
+	p.scalar.is_signed = is_signed;
+	p.scalar.scale = scale;
+	p.params = params;
+	p.count = count;
+}
+
+/* The preset of this block, null if there is none. */
+inline const preset *active_preset()
+{
+	/* relaxed: partner is set_preset() of the same core, earlier in program order */
+	if (!__atomic_load_n(&presets_used(), __ATOMIC_RELAXED))
+		return nullptr;
+	const preset &p = core::state<preset>();
+
+	return p.scalar.given || p.params ? &p : nullptr;
+}
+
+/* True for conversions that are quantisations: they look at the preset. */
+template <typename D, typename S>
+constexpr bool quantises = (sizeof(D) == 1 && std::is_integral_v<D>) ||
+			   (std::is_same_v<S, int32_t> && is_float_like_v<D>);
 
 /* Accumulator element S to element D. */
 template <typename D, typename S, bool Relu>
@@ -57,10 +114,19 @@ struct convert {
 		}
 	};
 
+	/* Without a parameter: scale 1, the range of the type. */
+	static quant unit()
+	{
+		quant u;
+
+		u.is_signed = std::is_signed_v<D>;
+		return u;
+	}
+
 	D value(S s) const
 	{
 		if constexpr (sizeof(D) == 1 && std::is_integral_v<D>) {
-			const float v = (q ? *q : quant()).to_int8(float(s));
+			const float v = (q ? *q : unit()).to_int8(float(s));
 
 			return D(int(Relu && v < 0 ? 0.0f : v));
 		} else if constexpr (std::is_same_v<S, int32_t> && std::is_integral_v<D>) {
@@ -141,6 +207,50 @@ struct add_atomic {
 			one(d + i, s + i);
 	}
 };
+
+/*
+ * Parameter of one column: scale in bits 31..13 as the upper bits of a float,
+ * offset in bits 45..37, bit 46 chooses -128..127 instead of 0..255.
+ */
+inline quant column_quant(uint64_t word)
+{
+	return quant((word & ~uint64_t(0xffffffffu)) | (word & 0xffffe000u));
+}
+
+/* A row-major matrix of converted elements. */
+template <typename D>
+struct converted {
+	D *p;
+	int cols;
+
+	converted(int rows, int columns) : cols(columns)
+	{
+		p = static_cast<D *>(malloc(size_t(rows) * size_t(columns) * sizeof(D) + 1));
+		if (!p)
+			core::fail("no memory for %d x %d quantised elements", rows, columns);
+	}
+	~converted() { free(static_cast<void *>(p)); }
+	converted(const converted &) = delete;
+	converted &operator=(const converted &) = delete;
+
+	copy::view<copy::raw_t<D>> view() const
+	{
+		return copy::strided(reinterpret_cast<copy::raw_t<D> *>(p), cols, 1);
+	}
+};
+
+template <bool Relu, typename D, typename S>
+inline void convert_columns(converted<D> &to, const copy::view<S> &src, int row, int col, int rows,
+			    const uint64_t *params)
+{
+	for (int c = 0; c < to.cols; c++) {
+		const quant q = column_quant(params[c]);
+		const convert<D, S, Relu> conv{&q};
+
+		for (int r = 0; r < rows; r++)
+			conv.one(to.p + size_t(r) * to.cols + c, src.at(row + r, col + c));
+	}
+}
 
 } // namespace fixpipe
 } // namespace pto

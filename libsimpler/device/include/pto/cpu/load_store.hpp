@@ -8,6 +8,7 @@
 #define PTO_CPU_LOAD_STORE_HPP
 
 #include "pto/common/event.hpp"
+#include "pto/cpu/blocked_tensor.hpp"
 #include "pto/cpu/copy.hpp"
 #include "pto/cpu/fixpipe.hpp"
 
@@ -16,7 +17,9 @@ namespace transfer {
 
 constexpr bool is_channel_blocked(Layout l)
 {
-	return l == Layout::NZ || l == Layout::NC1HWC0 || l == Layout::FRACTAL_Z;
+	return l == Layout::NZ || l == Layout::NC1HWC0 || l == Layout::GNC1HWC0 ||
+	       l == Layout::NDC1HWC0 || l == Layout::FRACTAL_Z || l == Layout::FRACTAL_Z_S16S8 ||
+	       l == Layout::FRACTAL_Z_3D;
 }
 
 /* How the three outer dimensions of a tensor are laid out in a tile. */
@@ -119,10 +122,40 @@ inline void check(const char *op, const T &t, const V &g)
 			   g.rows(), g.cols(), t.GetValidRow(), t.GetValidCol());
 }
 
+/* Element by element: scale layouts and packed pairs. */
+template <typename T, typename G>
+constexpr bool by_element = is_packed_v<typename T::DType> || blocked::is_scale_layout<G>;
+
+template <typename T, typename G>
+inline blocked::shape blocked_shape(const char *op, const T &t, const G &g)
+{
+	static_assert(sizeof(typename T::DType) == sizeof(typename G::RawDType),
+		      "[PTO][SA] element sizes must be equal");
+	const blocked::shape v = blocked::shape_of(g, stacking_of<T, G>() == stacking::side);
+
+	check(op, t, v);
+	return v;
+}
+
+template <typename T, typename G>
+inline void load_elements(T &t, const G &g)
+{
+	const blocked::shape v = blocked_shape("TLOAD", t, g);
+
+	if (!t.IsWindow())
+		memset(static_cast<void *>(t.data()), 0, T::Extent * sizeof(typename T::DType));
+	blocked::load(t, reinterpret_cast<const typename T::DType *>(g.data()), v);
+}
+
 template <typename T, typename G>
 inline void load(T &t, const G &g)
 {
 	using E = typename T::DType;
+
+	if constexpr (by_element<T, G>) {
+		load_elements(t, g);
+		return;
+	}
 	const auto v = tensor_of<copy::raw_t<E>>(t, g);
 
 	check("TLOAD", t, v);
@@ -143,6 +176,25 @@ inline void store(const Move &move, const tensor<GE> &g, const copy::view<E> &v,
 	move_blocks<false>(move, g, v, t.GetValidRow(), t.GetValidCol());
 }
 
+/* By the parameters of SET_QUANT_VECTOR. */
+template <bool Relu, typename T, typename G>
+inline void store_preset(const G &g, const T &t, const fixpipe::preset &p)
+{
+	using GE = typename G::RawDType;
+	const int rows = t.GetValidRow(), cols = t.GetValidCol();
+
+	if (cols > p.count)
+		core::fail(
+			"TSTORE: %d columns need more than the %d parameters of SET_QUANT_VECTOR",
+			cols, p.count);
+	if (rows <= 0 || cols <= 0)
+		return;
+	fixpipe::converted<GE> tmp(rows, cols);
+
+	fixpipe::convert_columns<Relu>(tmp, copy::tile_view(t), 0, 0, rows, p.params);
+	store(copy::move_bits(), tensor_of<copy::raw_t<GE>>(t, g), tmp.view(), t);
+}
+
 /* Chooses how an element gets from the tile's type to the tensor's. */
 template <AtomicType Atomic, ReluPreMode Relu, typename T, typename G>
 inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
@@ -152,7 +204,19 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 	using Raw = copy::raw_t<E>;
 	constexpr bool add = Atomic == AtomicType::AtomicAdd;
 
-	if constexpr (T::Loc == TileType::Acc) {
+	if constexpr (by_element<T, G>) {
+		static_assert(!add, "[PTO][SA] packed pairs and scales cannot be added to memory");
+		blocked::store(t, reinterpret_cast<E *>(g.data()), blocked_shape("TSTORE", t, g));
+	} else if constexpr (T::Loc == TileType::Acc) {
+		if constexpr (!add && fixpipe::quantises<GE, E>) {
+			const fixpipe::preset *p = q ? nullptr : fixpipe::active_preset();
+
+			if (p && p->params) {
+				store_preset<Relu == ReluPreMode::NormalRelu>(g, t, *p);
+				return;
+			}
+			q = p ? &p->scalar : q;
+		}
 		const fixpipe::convert<GE, E, Relu == ReluPreMode::NormalRelu> conv{q};
 
 		if constexpr (add)
@@ -211,7 +275,7 @@ PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...w)
 {
 	const fixpipe::quant q(w...);
 
-	transfer::store_as<Atomic, Relu>(dst, src, q.given ? &q : nullptr);
+	transfer::store_as<Atomic, Relu>(dst, src, q.pointer());
 	return {};
 }
 template <STPhase Phase, typename T, typename G, AtomicType Atomic, ReluPreMode Relu, typename... W>

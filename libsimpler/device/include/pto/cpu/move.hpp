@@ -8,15 +8,27 @@
 #define PTO_CPU_MOVE_HPP
 
 #include "pto/common/event.hpp"
+#include "pto/cpu/blocked_tensor.hpp"
 #include "pto/cpu/copy.hpp"
 #include "pto/cpu/fixpipe.hpp"
 
 namespace pto {
 namespace move {
 
+/* True for a tile of quantisation parameters. */
+template <typename T, bool = is_tile_data_v<T>>
+inline constexpr bool is_params_v = false;
+template <typename T>
+inline constexpr bool is_params_v<T, true> = T::Loc == TileType::Scaling;
+template <typename... W>
+inline constexpr bool params_first = false;
+template <typename F, typename... W>
+inline constexpr bool params_first<F, W...> = is_params_v<F>;
+
 /* Moves rows x cols elements; an accumulator source, or a type change, converts. */
 template <bool Relu, typename D, typename S>
-inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int rows, int cols)
+inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int rows, int cols,
+		   const fixpipe::quant *q = nullptr)
 {
 	using DE = typename D::DType;
 	using SE = typename S::DType;
@@ -25,23 +37,25 @@ inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int row
 
 	if (!dst.data() || !src.data())
 		core::fail("a tile has no memory; TASSIGN it first");
-	if constexpr (plain && !Relu)
+	if constexpr (is_packed_v<DE>)
+		blocked::move_codes(dst, dr, dc, src, sr, sc, rows, cols);
+	else if constexpr (plain && !Relu)
 		copy::region(copy::move_bits(), copy::raw_view(dst), dr, dc, copy::raw_view(src),
 			     sr, sc, rows, cols);
 	else
-		copy::region(fixpipe::convert<DE, SE, Relu>{nullptr}, copy::tile_view(dst), dr, dc,
+		copy::region(fixpipe::convert<DE, SE, Relu>{q}, copy::tile_view(dst), dr, dc,
 			     copy::tile_view(src), sr, sc, rows, cols);
 }
 
 template <bool Relu, typename D, typename S>
-inline void whole(D &dst, const S &src)
+inline void whole(D &dst, const S &src, const fixpipe::quant *q = nullptr)
 {
 	if (core::checked() &&
 	    (dst.GetValidRow() != src.GetValidRow() || dst.GetValidCol() != src.GetValidCol()))
 		core::fail("TMOV: valid regions differ: destination %d x %d, source %d x %d",
 			   dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(),
 			   src.GetValidCol());
-	window<Relu>(dst, 0, 0, src, 0, 0, dst.GetValidRow(), dst.GetValidCol());
+	window<Relu>(dst, 0, 0, src, 0, 0, dst.GetValidRow(), dst.GetValidCol(), q);
 }
 
 inline __attribute__((noinline, cold)) void out_of_bounds(const char *op, int64_t row, int64_t col,
@@ -52,46 +66,65 @@ inline __attribute__((noinline, cold)) void out_of_bounds(const char *op, int64_
 		   static_cast<long long>(row), static_cast<long long>(col), in_rows, in_cols);
 }
 
-template <bool Relu, typename D, typename S>
-inline void extract(D &dst, const S &src, int64_t row, int64_t col)
+template <typename D, typename S>
+inline void check_extract(const char *op, const D &dst, const S &src, int64_t row, int64_t col)
 {
 	if (row < 0 || col < 0 || row + dst.GetValidRow() > src.GetValidRow() ||
 	    col + dst.GetValidCol() > src.GetValidCol())
-		out_of_bounds("TEXTRACT", row, col, dst.GetValidRow(), dst.GetValidCol(),
-			      src.GetValidRow(), src.GetValidCol());
+		out_of_bounds(op, row, col, dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(),
+			      src.GetValidCol());
+}
+
+template <bool Relu, typename D, typename S>
+inline void extract(D &dst, const S &src, int64_t row, int64_t col)
+{
+	check_extract("TEXTRACT", dst, src, row, col);
 	window<Relu>(dst, 0, 0, src, int(row), int(col), dst.GetValidRow(), dst.GetValidCol());
+}
+
+template <typename D, typename S>
+inline void check_insert(const char *op, const D &, const S &src, int64_t row, int64_t col)
+{
+	if (row < 0 || col < 0 || row + src.GetValidRow() > D::Rows ||
+	    col + src.GetValidCol() > D::Cols)
+		out_of_bounds(op, row, col, src.GetValidRow(), src.GetValidCol(), D::Rows, D::Cols);
 }
 
 template <bool Relu, typename D, typename S>
 inline void insert(D &dst, const S &src, int64_t row, int64_t col)
 {
-	if (row < 0 || col < 0 || row + src.GetValidRow() > D::Rows ||
-	    col + src.GetValidCol() > D::Cols)
-		out_of_bounds("TINSERT", row, col, src.GetValidRow(), src.GetValidCol(), D::Rows,
-			      D::Cols);
+	check_insert("TINSERT", dst, src, row, col);
 	window<Relu>(dst, int(row), int(col), src, 0, 0, src.GetValidRow(), src.GetValidCol());
 }
 
 } // namespace move
 
+/* A 64-bit scalar after the tiles is a quantisation parameter (see fixpipe::quant). */
 template <typename D, typename S, typename... W,
-	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...)
+	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move::params_first<W...>,
+			   int> = 0>
+PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
 {
-	move::whole<false>(dst, src);
+	const fixpipe::quant q(w...);
+
+	move::whole<false>(dst, src, q.pointer());
 	return {};
 }
 template <typename D, typename S, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...)
+PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
 {
-	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src);
+	const fixpipe::quant q(w...);
+
+	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 template <typename D, typename S, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu,
 	  typename... W>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...)
+PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
 {
-	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src);
+	const fixpipe::quant q(w...);
+
+	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 
