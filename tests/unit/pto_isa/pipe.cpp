@@ -354,5 +354,44 @@ CHECK(a_pop_of_another_element_size_is_an_error)
 		 "message: %s", cluster.text);
 }
 CHECK(this_object_says_that_it_may_suspend) { t.expect(pto_kernel_may_block == 1, "marker"); }
+CHECK(tensors_are_slots_that_talloc_gives_and_tpush_sends)
+{
+	using G = GlobalTensor<float, Shape<1, 1, 1, 32, 32>, Stride<1, 1, 1, 32, 1>>;
+	using H = GlobalTensor<float, Shape<1, 1, 1, 16, 32>, Stride<1, 1, 1, 32, 1>>;
+	fake_cluster c;
+	C2V p(nullptr, 0, 0);
+	V2C v(nullptr, 0, 0);
+	G g, other;
+	H h;
+
+	t.covers("TALLOC", "f32");
+	c.on_cube();
+	TALLOC(p, g);
+	for (int i = 0; i < 1024; i++)
+		g.data()[i] = float(i);
+	t.expect(c.fails([&] { TPUSH(p, other); }) && strstr(c.text, "not the slot"), "%s", c.text);
+	TPUSH(p, g);
+	c.on_lane(0, 1);
+	TPOP(p, other);
+	for (int i = 0; i < 1024; i++)
+		t.expect(other.data()[i] == float(i), "element %d is %g", i,
+			 double(other.data()[i]));
+	TFREE(p, other);
+	t.expect(c.rings[PTO_PIPE_C2V].slots.empty(), "TFREE gives the slot back");
+	for (int lane = 0; lane < 2; lane++) {
+		c.on_lane(lane);
+		TALLOC<V2C, H, UpDown>(v, h);
+		for (int i = 0; i < 512; i++)
+			h.data()[i] = float(lane * 512 + i);
+		TPUSH<V2C, H, UpDown>(v, h);
+	}
+	c.on_cube();
+	MatOf<float> m(32, 32);
+
+	TPOP<V2C, MatOf<float>, UpDown>(v, m);
+	for (int r = 0; r < 32; r++)
+		for (int col = 0; col < 32; col++)
+			matches(t, "TPOP", r, col, now(m, r, col), double(r * 32 + col));
+}
 
 #include "exports.hpp"

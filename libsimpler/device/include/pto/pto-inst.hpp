@@ -8,7 +8,9 @@
 #ifndef PTO_INST_HPP
 #define PTO_INST_HPP
 
+#include "pto/common/acl.hpp"
 #include "pto/common/constants.hpp"
+#include "pto/common/conv_tile.hpp"
 #include "pto/common/event.hpp"
 #include "pto/common/fifo.hpp"
 #include "pto/common/global_tensor.hpp"
@@ -19,6 +21,7 @@
 #include "pto/cpu/assign.hpp"
 #include "pto/cpu/broadcast.hpp"
 #include "pto/cpu/compare.hpp"
+#include "pto/cpu/conv.hpp"
 #include "pto/cpu/convert.hpp"
 #include "pto/cpu/elementwise.hpp"
 #include "pto/cpu/fixpipe_vector.hpp"
@@ -38,8 +41,6 @@
 #include "pto/cpu/sort.hpp"
 #include "pto/cpu/transpose_pad.hpp"
 
-namespace pto {
-namespace comm {}
-} // namespace pto
+#include "pto/comm/pto_comm_inst.hpp"
 
 #endif

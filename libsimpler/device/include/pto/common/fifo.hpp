@@ -63,6 +63,7 @@ struct TPipe {
 
 	uint64_t c2v_buf, v2c_buf;
 	uint32_t popped = 0;
+	uint8_t *allocated = nullptr; /* slot between TALLOC and TPUSH */
 };
 
 template <typename T, typename = void>
@@ -82,6 +83,16 @@ struct FixpipeParams {
 	static constexpr QuantMode_t Quant = Quant_;
 	static constexpr ReluPreMode Relu = Relu_;
 };
+
+/* Element type that a push of accumulator elements @S leaves in the slot. */
+template <typename S, QuantMode_t Q>
+using pushed_elem = std::conditional_t<
+	Q == F322F16 || Q == VDEQF16 || Q == DEQF16 || Q == QF322F16_PRE, half,
+	std::conditional_t<
+		Q == F322BF16 || Q == QF322BF16_PRE, bfloat16_t,
+		std::conditional_t<
+			Q == VREQ8 || Q == REQ8 || Q == VQF322B8_PRE || Q == QF322B8_PRE, int8_t,
+			std::conditional_t<Q == VSHIFTS322S16 || Q == SHIFTS322S16, int16_t, S>>>>;
 
 } // namespace pto
 

@@ -227,8 +227,6 @@ struct is_tile_data<T, std::void_t<decltype(std::remove_cv_t<std::remove_referen
 template <typename T>
 inline constexpr bool is_tile_data_v = is_tile_data<T>::value;
 template <typename T>
-inline constexpr bool is_conv_tile_v = false;
-template <typename T>
 inline constexpr bool is_boxed_data_v = std::remove_cv_t<std::remove_reference_t<T>>::isBoxedLayout;
 
 /* Names of the matrix operands; on a2a3 the left operand is boxed row by row. */

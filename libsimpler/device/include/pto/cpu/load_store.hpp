@@ -234,7 +234,7 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 
 } // namespace transfer
 
-template <typename T, typename G, typename... W>
+template <typename T, typename G, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TLOAD(T &dst, const G &src, const W &...)
 {
 	transfer::load(dst, src);

@@ -59,19 +59,19 @@ inline int lane_of(bool split) { return split ? int(core::self()->sub_block_id &
 
 /* Element type in the slot: the tile's, unless the push converts the accumulator. */
 template <typename T, typename Params>
-using slot_elem =
-	std::conditional_t<T::Loc != TileType::Acc, typename T::DType,
-			   std::conditional_t<Params::Quant == F322F16, half,
-					      std::conditional_t<Params::Quant == F322BF16,
-								 bfloat16_t, typename T::DType>>>;
+using slot_elem = std::conditional_t<T::Loc != TileType::Acc, typename T::DType,
+				     pushed_elem<typename T::DType, Params::Quant>>;
 
 template <bool Relu, typename E, typename T>
 inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int col)
 {
 	using S = typename T::DType;
 	using Raw = copy::raw_t<E>;
+	const fixpipe::preset *set = fixpipe::quantises<E, S> ? fixpipe::active_preset() : nullptr;
+	const fixpipe::quant *q = set && set->scalar.given ? &set->scalar : nullptr;
 
 	lane.elem_bytes = sizeof(E);
+	(void)q;
 	if constexpr (std::is_same_v<E, S> && !Relu)
 		copy::region(
 			copy::move_bits(),
@@ -79,7 +79,7 @@ inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int
 			0, 0, copy::raw_view(t), row, col, lane.rows, lane.cols);
 	else
 		copy::region(
-			fixpipe::convert<E, S, Relu>{nullptr},
+			fixpipe::convert<E, S, Relu>{q},
 			copy::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0,
 			0, copy::tile_view(t), row, col, lane.rows, lane.cols);
 }
@@ -268,6 +268,75 @@ inline void release(Pipe &p)
 		ops->pop_free(&key, cube ? PTO_PIPE_V2C : PTO_PIPE_C2V, split ? 2 : 1);
 }
 
+/* ---- global tensors as slots ---- */
+
+/* The producer of a core type: cubes push to vectors, vectors to the cube. */
+inline pto_pipe_dir push_dir() { return core::self()->is_aic ? PTO_PIPE_C2V : PTO_PIPE_V2C; }
+inline pto_pipe_dir pop_dir() { return core::self()->is_aic ? PTO_PIPE_V2C : PTO_PIPE_C2V; }
+
+/* Where the calling lane's share of a slot starts. */
+template <typename Pipe>
+inline uint8_t *share(uint8_t *slot, bool split)
+{
+	return slot + sizeof(PipeSlotHeader) + (split && lane_of(true) ? Pipe::SlotBytes / 2 : 0);
+}
+
+template <typename G>
+inline int64_t rows_of(const G &g)
+{
+	return g.GetShape(0) * g.GetShape(1) * g.GetShape(2) * g.GetShape(3);
+}
+
+template <typename Pipe, TileSplitAxis Split, typename G>
+inline void allocate(Pipe &p, G &g)
+{
+	const pto_pipe key = p.key();
+
+	p.allocated = services()->push_begin(&key, push_dir(), is_split(Split) ? 2 : 1);
+	g.SetAddr(reinterpret_cast<typename G::DType *>(share<Pipe>(p.allocated, is_split(Split))));
+}
+
+/* Sends what TALLOC gave, as dense rows. */
+template <typename Pipe, TileSplitAxis Split, typename G>
+inline void push_tensor(Pipe &p, const G &g)
+{
+	constexpr bool split = is_split(Split);
+	const pto_pipe key = p.key();
+	const size_t bytes = size_t(rows_of(g) * g.GetShape(4)) * sizeof(typename G::RawDType);
+
+	if (!p.allocated ||
+	    reinterpret_cast<const uint8_t *>(g.data()) != share<Pipe>(p.allocated, split))
+		core::fail("TPUSH: the tensor is not the slot that TALLOC gave");
+	if (bytes > Pipe::SlotBytes / (split ? 2 : 1))
+		core::fail("TPUSH: %zu bytes are more than the slot of %u", bytes, Pipe::SlotBytes);
+	PipeSlotHeader *head = reinterpret_cast<PipeSlotHeader *>(p.allocated);
+	PipeLane &lane = head->lane[split ? lane_of(true) : 0];
+
+	lane.rows = lane.box_rows = uint16_t(rows_of(g));
+	lane.cols = lane.box_cols = lane.pitch = uint16_t(g.GetShape(4));
+	lane.elem_bytes = sizeof(typename G::RawDType);
+	lane.offset = split && lane_of(true) ? Pipe::SlotBytes / 2 : 0;
+	p.allocated = nullptr;
+	services()->push_end(&key, push_dir(), split ? 2 : 1);
+}
+
+/* Binds @g to the elements of the next slot. */
+template <typename Pipe, TileSplitAxis Split, typename G>
+inline void pop_tensor(Pipe &p, G &g)
+{
+	const pto_pipe key = p.key();
+	uint8_t *slot = services()->pop_begin(&key, pop_dir(), is_split(Split) ? 2 : 1);
+	const PipeSlotHeader *head = reinterpret_cast<const PipeSlotHeader *>(slot);
+	const PipeLane &lane = head->lane[lane_of(is_split(Split))];
+
+	if (lane.elem_bytes != sizeof(typename G::RawDType))
+		core::fail("TPOP: the tensor's elements have %zu bytes, the pushed ones %u",
+			   sizeof(typename G::RawDType), lane.elem_bytes);
+	g.SetAddr(
+		reinterpret_cast<typename G::DType *>(slot + sizeof(PipeSlotHeader) + lane.offset));
+	p.popped++;
+}
+
 } // namespace pipe
 
 /* Waits for a free slot and sends the tile's valid region through it. */
@@ -305,8 +374,40 @@ PTO_INST RecordEvent TPOP(T &t, Pipe &p, const W &...)
 }
 
 /* Gives the oldest popped slot back. */
-template <typename Pipe, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT, typename... W>
+template <typename Pipe, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT, typename... W,
+	  std::enable_if_t<!(is_global_data_v<W> || ...), int> = 0>
 PTO_INST RecordEvent TFREE(Pipe &p, const W &...)
+{
+	pipe::release<Pipe, Split>(p);
+	return {};
+}
+
+/* Waits for a free slot and binds the tensor to it; TPUSH of the tensor sends it. */
+template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
+	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
+PTO_INST RecordEvent TALLOC(Pipe &p, G &g, const W &...)
+{
+	pipe::allocate<Pipe, Split>(p, g);
+	return {};
+}
+template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
+	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
+PTO_INST RecordEvent TPUSH(Pipe &p, const G &g, const W &...)
+{
+	pipe::push_tensor<Pipe, Split>(p, g);
+	return {};
+}
+template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
+	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
+PTO_INST RecordEvent TPOP(Pipe &p, G &g, const W &...)
+{
+	pipe::pop_tensor<Pipe, Split>(p, g);
+	return {};
+}
+/* Gives the slot back that a TPOP bound the tensor to. */
+template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
+	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
+PTO_INST RecordEvent TFREE(Pipe &p, const G &, const W &...)
 {
 	pipe::release<Pipe, Split>(p);
 	return {};
