@@ -39,6 +39,7 @@ struct pto_name {
 	uint32_t size;
 	uint32_t hash;
 	uint16_t opcode;		/* enum pto_opcode this spells, or 0 */
+	uint8_t elem;			/* enum pto_elem this spells, or 0 */
 	void *slot;			/* the parser's: SSA value of that name in scope */
 };
 
@@ -92,7 +93,6 @@ struct pto_type {
 	uint8_t space;			/* enum pto_space: tiles, memrefs */
 	uint8_t blayout, slayout, pad, compact;	/* tiles */
 	uint16_t fractal;		/* tiles */
-	bool extent_given;		/* tile_value and friends; unused by tiles */
 	int64_t count;			/* arrays, multi tiles */
 	int64_t dim[PTO_MAX_RANK];	/* views, memrefs, vectors; a tile: rows, cols */
 	int64_t valid[2];		/* tiles: PTO_DYNAMIC or a number */
@@ -214,7 +214,7 @@ enum pto_role {
 
 struct pto_value {
 	const struct pto_type *type;
-	const struct pto_name *name;	/* without "%"; NULL: the printer chooses */
+	struct pto_name *name;		/* without "%"; NULL: the printer chooses */
 	struct pto_use *uses;
 	struct pto_op *def;		/* NULL for a block argument */
 	struct pto_block *block;	/* of a block argument */

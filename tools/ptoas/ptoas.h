@@ -8,7 +8,7 @@
  *	struct pto_text out = { 0 };
  *
  *	pto_diags_init(&diags);
- *	m = pto_parse("k.pto", text, size, &diags);
+ *	m = pto_parse("k.pto", text, size, &opts, &diags);
  *	if (m && !pto_verify(m, &opts, &diags) && !pto_run_passes(m, &opts, &diags, NULL) &&
  *	    !pto_emit_cpp(m, &opts, &diags, &out))
  *		use(out.data, out.size);
@@ -58,13 +58,15 @@ void pto_text_free(struct pto_text *t);
  * pto_parse() - module from text
  * @file: name for diagnostics; copied
  * @text: @size bytes; copied, need not be terminated
+ * @o: the architecture, which decides the layout of left tiles; NULL: what the text says
  *
  * Accepts every form of sections 8.1 to 8.9. Every operand is defined before its use and has the
  * type written beside it; nothing else is checked yet.
  *
  * Return: a module for pto_module_free(), or NULL after an error was put into @d.
  */
-struct pto_module *pto_parse(const char *file, const char *text, size_t size, struct pto_diags *d);
+struct pto_module *pto_parse(const char *file, const char *text, size_t size,
+			     const struct pto_options *o, struct pto_diags *d);
 
 /* Empty module, for building a program by hand. NULL when memory is short. */
 struct pto_module *pto_module_new(const char *file);
