@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Commands: a table of checked handlers. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,7 +151,10 @@ static int run_fence(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	if (!cmd->fence.addr || cmd->fence.addr % 8)
 		return -EINVAL;
 	rc = check_range(s, cmd->fence.addr, sizeof(uint64_t), 8, true);
-	return rc ? rc : guarded(s, do_fence, &a);
+	if (!rc)
+		rc = guarded(s, do_fence, &a);
+	s->interrupt = !rc && cmd->flags & SIMPLER_HW_CMD_IRQ;
+	return rc;
 }
 
 static int run_wait(struct model_stream *s, const struct simpler_hw_cmd *cmd,
@@ -361,6 +365,25 @@ static int begin_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd
 	return 0;
 }
 
+/* A stray access of a kernel is a page fault, all other crashes are the kernel's own. */
+static void report_run(struct model_stream *s, int code, const struct simpler_hw_status *status)
+{
+	int signo = s->context->engine.fault_signo;
+	struct simpler_hw_fault f = { .task = ~0ull, .core = ~0u, .func_id = ~0u };
+
+	f.code = code == SIMPLER_RUN_SCHEDULER_TIMEOUT ? SIMPLER_HW_FAULT_WATCHDOG :
+		 signo == SIGSEGV || signo == SIGBUS ? SIMPLER_HW_FAULT_PAGE :
+						       SIMPLER_HW_FAULT_KERNEL;
+	if (status) {
+		f.task = status->task;
+		f.core = (uint32_t)status->core;
+		f.func_id = (uint32_t)status->func_id;
+		f.address = status->address;
+		f.pc = status->pc;
+	}
+	model_fault_record(s, &f);
+}
+
 static int end_launch(struct model_stream *s)
 {
 	struct model_context *c = s->context;
@@ -378,8 +401,7 @@ static int end_launch(struct model_stream *s)
 	if (code) {
 		c->counters.failed_runs++;
 		if (code == SIMPLER_RUN_KERNEL_FAULT || code == SIMPLER_RUN_SCHEDULER_TIMEOUT)
-			model_fault(s, code == SIMPLER_RUN_KERNEL_FAULT ? SIMPLER_HW_FAULT_KERNEL :
-				    SIMPLER_HW_FAULT_WATCHDOG, status ? status->address : 0);
+			report_run(s, code, status);
 	}
 	return code ? -code : 0;
 }

@@ -344,6 +344,28 @@ int model_context_destroy(struct model_context *c)
 	return 0;
 }
 
+int model_context_pause(struct model_context *c, uint64_t deadline_ns)
+{
+	while (!context_claim(c)) {
+		/* acquire: pairs with the release in context_notify() */
+		uint32_t seen = atomic_load_explicit(&c->event, memory_order_acquire);
+
+		atomic_fetch_add(&c->sleepers, 1);
+		context_sleep(c, seen, clock_mono_ns() + VALUE_POLL_NS);
+		atomic_fetch_sub(&c->sleepers, 1);
+		if (clock_passed(deadline_ns))
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+void model_context_resume(struct model_context *c)
+{
+	/* relaxed: context_release() has the fence; what was rung meanwhile is looked at */
+	atomic_store_explicit(&c->rung, true, memory_order_relaxed);
+	context_release(c);
+}
+
 /* ---- waiting ---- */
 
 void model_doorbell(struct model_stream *s)

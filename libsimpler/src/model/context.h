@@ -46,8 +46,10 @@ struct model_stream {
 	struct simpler_hw_ring *ring;	/* header and commands, shared with the producer */
 	uint32_t entries;
 	uint32_t id;
+	bool foreign;			/* the ring's memory belongs to the creator */
 	_Atomic bool dying;		/* no further command is started */
 	/* the owner's */
+	bool interrupt;			/* the command being executed asks for one */
 	uint32_t consumer;
 	uint64_t completed;
 	uint32_t failed_batch;		/* its later commands are skipped; 0 none */
@@ -73,6 +75,8 @@ struct model_context {
 	uint64_t launch_start_ns;
 	struct chip_callable *callables[SIMPLER_HW_CALLABLE_SLOTS];
 	struct model_counters counters;
+	bool faulted, banned;		/* with model_config.events: @fault is set; it was reported */
+	struct simpler_hw_fault fault;
 
 	pthread_mutex_t mutex;		/* everything below */
 	struct model_stream *streams;
@@ -118,6 +122,8 @@ void stream_free(struct model_stream *s);
 void model_memory_drop(struct model_context *c);
 
 void model_fault(struct model_stream *s, uint32_t code, uint64_t address);
+/* The same with what is known of a run: @f gets stream, context and time. */
+void model_fault_record(struct model_stream *s, struct simpler_hw_fault *f);
 
 /* Ring words are shared with the producer (see simpler_hw.h for the order protocol). */
 static inline uint32_t ring_load(const __u32 *word)

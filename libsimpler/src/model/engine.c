@@ -450,6 +450,7 @@ int engine_start(struct engine *e)
 	if (!e->orch_fiber)
 		return -ENOMEM;
 	e->orch_runnable = true;
+	e->fault_signo = 0;
 	e->resumed = NULL;
 	e->resumed_tail = &e->resumed;
 	/* relaxed: the monitor reads it after it has seen active */

@@ -79,6 +79,8 @@ struct engine {
 	uint32_t polls;
 	bool leaving;			/* the owner's thread is wanted back */
 
+	int fault_signo;		/* of the crash that ended the launch; 0 none */
+
 	_Atomic uint64_t signals;	/* ENGINE_SIG_*, set by the monitor, handled in the loop */
 	_Atomic uint64_t serial;	/* of the launch */
 	_Atomic bool abort;		/* the context is being destroyed */

@@ -35,6 +35,7 @@ void engine_report_orchestration(struct engine *e, const struct guard_fault *f)
 				"sub_class=S5: the orchestration made no progress for %u ms",
 				e->no_progress_ms);
 	} else {
+		e->fault_signo = f->signo;
 		c->failure.address = f->addr;
 		c->failure.pc = f->pc;
 		chip_fail_orch(c, SIMPLER_RUN_KERNEL_FAULT,
@@ -141,6 +142,7 @@ static void report_kernel_fault(struct engine *e, struct chip_core *core,
 				core->pub.block_idx, core->pub.core_id);
 		return;
 	}
+	e->fault_signo = f->signo;
 	c->failure.address = f->addr;
 	c->failure.pc = f->pc;
 	chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core,

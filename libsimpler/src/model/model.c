@@ -64,19 +64,39 @@ const struct simpler_hw_regs *model_regs(struct model *m)
 
 void model_fault(struct model_stream *s, uint32_t code, uint64_t address)
 {
-	struct model *m = s->context->model;
-	struct simpler_hw_fault *f;
+	struct simpler_hw_fault f = {
+		.code = code, .task = ~0ull, .core = ~0u, .func_id = ~0u, .address = address,
+	};
 
+	model_fault_record(s, &f);
+}
+
+/* Delivered once its command is completed, see stream.c; one per context. */
+static void keep_fault(struct model_context *c, const struct simpler_hw_fault *f)
+{
+	if (c->faulted)
+		return;
+	c->faulted = true;
+	c->fault = *f;
+}
+
+void model_fault_record(struct model_stream *s, struct simpler_hw_fault *f)
+{
+	struct model *m = s->context->model;
+
+	f->context = s->context->id;
+	f->stream = s->id;
+	f->seqno = s->completed + 1;
+	f->timestamp = clock_mono_ns();
+	if (m->config.events) {
+		keep_fault(s->context, f);
+		return;
+	}
 	pthread_mutex_lock(&m->mutex);
 	if (m->regs.fault_producer - m->regs.fault_consumer >= MODEL_FAULT_ENTRIES) {
 		m->regs.fault_dropped++;
 	} else {
-		f = &m->faults[m->regs.fault_producer % MODEL_FAULT_ENTRIES];
-		*f = (struct simpler_hw_fault){
-			.code = code, .context = s->context->id, .stream = s->id,
-			.seqno = s->completed + 1, .task = ~0ull, .core = ~0u, .func_id = ~0u,
-			.address = address, .timestamp = clock_mono_ns(),
-		};
+		m->faults[m->regs.fault_producer % MODEL_FAULT_ENTRIES] = *f;
 		ring_store(&m->regs.fault_producer, m->regs.fault_producer + 1);
 	}
 	pthread_mutex_unlock(&m->mutex);

@@ -26,12 +26,25 @@ struct model;
 struct model_context;
 struct model_stream;
 
+/*
+ * What a chip tells that is served to somebody else (tools/vnpu).  Called by the
+ * thread that executes the commands; must not call back into the model.
+ */
+struct model_events {
+	/* the context has ended: its streams are banned and what failed is completed; once */
+	void (*fault)(void *arg, const struct simpler_hw_fault *fault);
+	/* a FENCE asked for it, or completed has reached irq_seqno */
+	void (*interrupt)(void *arg, uint32_t stream);
+};
+
 struct model_config {
 	uint32_t arch;			/* SIMPLER_HW_ARCH_* */
 	uint32_t device_id;
 	uint64_t memory_bytes;		/* device memory; 0 = 64 GiB (committed lazily) */
 	uint32_t engine_threads;	/* 0 = SIMPLER_ENGINE_THREADS, else the CPU count */
 	uint32_t no_progress_ms;	/* 0 = SIMPLER_SCHEDULER_TIMEOUT_MS, else 10000 */
+	const struct model_events *events;	/* given: a fault ends its context; may be NULL */
+	void *events_arg;
 };
 
 /**
@@ -82,6 +95,17 @@ void model_memory_usage(struct model_context *c, uint64_t *context_bytes, uint64
  */
 int model_stream_create(struct model_context *c, uint32_t entries, struct model_stream **out);
 
+/**
+ * model_stream_create_at - create a stream over ring memory of the caller
+ * @ring: header and commands, 64-byte aligned; outlives the stream, may be written at any time
+ * @entries: as for model_stream_create()
+ * @id: what faults and interrupts of the stream are reported with
+ *
+ * The device's words of the header are initialised.  Returns as model_stream_create().
+ */
+int model_stream_create_at(struct model_context *c, struct simpler_hw_ring *ring, uint32_t entries,
+			   uint32_t id, struct model_stream **out);
+
 /* Commands that have not started are aborted; waits for the one that executes. Returns 0/-EBUSY. */
 int model_stream_destroy(struct model_stream *s);
 
@@ -95,6 +119,16 @@ struct simpler_hw_ring *model_stream_ring(struct model_stream *s);
  * needed when the caller waits for the commands at once.
  */
 void model_doorbell(struct model_stream *s);
+
+/**
+ * model_context_pause - let no command start, once the one that executes has ended
+ * @deadline_ns: CLOCK_MONOTONIC
+ *
+ * Returns 0, or -ETIMEDOUT: nothing is paused.  After 0 model_context_resume() follows before
+ * anything else is done with the context.
+ */
+int model_context_pause(struct model_context *c, uint64_t deadline_ns);
+void model_context_resume(struct model_context *c);
 
 struct model_wait {
 	int64_t deadline_ns;		/* CLOCK_MONOTONIC; INT64_MAX = none */

@@ -12,41 +12,91 @@ static size_t ring_bytes(uint32_t entries)
 	return sizeof(struct simpler_hw_ring) + (size_t)entries * SIMPLER_HW_CMD_BYTES;
 }
 
-int model_stream_create(struct model_context *c, uint32_t entries, struct model_stream **out)
+static bool ring_entries_ok(uint32_t entries)
 {
-	struct model *m = c->model;
-	struct model_stream *s;
-	bool full;
+	return entries >= SIMPLER_HW_RING_MIN_ENTRIES && entries <= SIMPLER_HW_RING_MAX_ENTRIES &&
+	       !(entries & (entries - 1));
+}
 
-	if (entries < SIMPLER_HW_RING_MIN_ENTRIES || entries > SIMPLER_HW_RING_MAX_ENTRIES ||
-	    entries & (entries - 1))
-		return -EINVAL;
-	s = calloc(1, sizeof(*s));
-	if (s)
-		s->ring = aligned_alloc(64, ring_bytes(entries));
-	if (!s || !s->ring) {
-		free(s);
-		return -ENOMEM;
-	}
-	memset(s->ring, 0, ring_bytes(entries));
-	s->context = c;
-	s->entries = entries;
+/* Counts the stream and numbers it; false: there are too many. */
+static bool count_stream(struct model *m, uint32_t *id)
+{
+	bool room;
+
 	pthread_mutex_lock(&m->mutex);
-	full = m->streams >= m->regs.max_streams;
-	if (!full)
+	room = m->streams < m->regs.max_streams;
+	if (room)
 		m->streams++;
-	s->id = m->stream_serial++;
+	*id = m->stream_serial++;
 	pthread_mutex_unlock(&m->mutex);
-	if (full) {
-		free(s->ring);
+	return room;
+}
+
+static int new_stream(struct model_context *c, struct simpler_hw_ring *ring, uint32_t entries,
+		      struct model_stream **out)
+{
+	struct model_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->context = c;
+	s->ring = ring;
+	s->entries = entries;
+	if (!count_stream(c->model, &s->id)) {
 		free(s);
 		return -ENOSPC;
 	}
+	*out = s;
+	return 0;
+}
+
+static void link_stream(struct model_stream *s)
+{
+	struct model_context *c = s->context;
+
 	pthread_mutex_lock(&c->mutex);
 	s->next = c->streams;
 	c->streams = s;
 	pthread_mutex_unlock(&c->mutex);
-	*out = s;
+}
+
+int model_stream_create(struct model_context *c, uint32_t entries, struct model_stream **out)
+{
+	struct simpler_hw_ring *ring;
+	int rc;
+
+	if (!ring_entries_ok(entries))
+		return -EINVAL;
+	ring = aligned_alloc(64, ring_bytes(entries));
+	if (!ring)
+		return -ENOMEM;
+	memset(ring, 0, ring_bytes(entries));
+	rc = new_stream(c, ring, entries, out);
+	if (rc)
+		free(ring);
+	else
+		link_stream(*out);
+	return rc;
+}
+
+int model_stream_create_at(struct model_context *c, struct simpler_hw_ring *ring, uint32_t entries,
+			   uint32_t id, struct model_stream **out)
+{
+	int rc;
+
+	if (!ring_entries_ok(entries) || (uintptr_t)ring % 64)
+		return -EINVAL;
+	rc = new_stream(c, ring, entries, out);
+	if (rc)
+		return rc;
+	(*out)->id = id;
+	(*out)->foreign = true;
+	ring->consumer = 0;
+	ring->error = 0;
+	ring->error_seqno = 0;
+	ring_store64(&ring->completed, 0);
+	ring_store(&ring->state, SIMPLER_HW_STREAM_READY);
+	link_stream(*out);
 	return 0;
 }
 
@@ -57,7 +107,8 @@ void stream_free(struct model_stream *s)
 	pthread_mutex_lock(&m->mutex);
 	m->streams--;
 	pthread_mutex_unlock(&m->mutex);
-	free(s->ring);
+	if (!s->foreign)
+		free(s->ring);
 	free(s);
 }
 
@@ -125,13 +176,48 @@ static void note_failure(struct model_stream *s, const struct simpler_hw_cmd *cm
 	}
 }
 
+/* Somebody sleeps until this sequence number, or the command itself asked. */
+static void interrupt(struct model_stream *s)
+{
+	const struct model_config *config = &s->context->model->config;
+	uint64_t wanted;
+
+	if (!config->events)
+		return;
+	/*
+	 * seq_cst: completed was written before; pairs with the waiter's full barrier between
+	 * writing irq_seqno and reading completed
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	wanted = __atomic_load_n(&s->ring->irq_seqno, __ATOMIC_RELAXED);
+	if (s->interrupt || wanted == s->completed)
+		config->events->interrupt(config->events_arg, s->id);
+	s->interrupt = false;
+}
+
 static void complete(struct model_stream *s)
 {
 	s->consumer++;
 	s->completed++;
 	ring_store64(&s->ring->completed, s->completed);
 	ring_store(&s->ring->consumer, s->consumer);
+	interrupt(s);
 	context_notify(s->context);
+}
+
+/* A chip that is served to others ends a context with its first fault. */
+static void ban(struct model_context *c)
+{
+	const struct model_config *config = &c->model->config;
+
+	if (c->banned)
+		return;
+	c->banned = true;
+	pthread_mutex_lock(&c->mutex);
+	for (struct model_stream *s = c->streams; s; s = s->next)
+		ring_store(&s->ring->state, SIMPLER_HW_STREAM_BANNED);
+	pthread_mutex_unlock(&c->mutex);
+	config->events->fault(config->events_arg, &c->fault);
 }
 
 static bool skipped(const struct model_stream *s, const struct simpler_hw_cmd *cmd)
@@ -188,7 +274,9 @@ static int run_stream(struct model_stream *s, uint64_t seqno, const struct model
 		if (atomic_load_explicit(&s->dying, memory_order_acquire) ||
 		    atomic_load_explicit(&s->context->destroying, memory_order_acquire))
 			return 0;
-		rc = run_next(s, wait);
+		rc = s->context->banned ? -ENODATA : run_next(s, wait);
+		if (s->context->faulted)
+			ban(s->context);
 		if (rc == -ENODATA)
 			return 0;
 		if (rc == COMMAND_LATER) {
