@@ -5,7 +5,7 @@
 set -eu
 
 packages="gcc g++ clang libclang-rt-dev make binutils git pkg-config
-	libcmocka-dev python3 python3-dev python3-numpy python3-pytest
+	libcmocka-dev libdrm-dev python3 python3-dev python3-numpy python3-pytest
 	libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
 	libdrm-dev"
 

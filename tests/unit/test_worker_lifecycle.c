@@ -42,7 +42,7 @@ static void names_are_checked_by_init(void **state)
 	expect_init("a2a3sim", NULL, SIMPLER_ERR_RUNTIME_MISSING, "runtime");
 	expect_init("a2a3sim", "x", SIMPLER_ERR_RUNTIME_UNKNOWN, "'x'");
 	expect_init("a2a3sim", "host_build_graph", SIMPLER_ERR_UNSUPPORTED, "host_build_graph");
-	expect_init("a2a3", trb, SIMPLER_ERR_NO_DEVICE, "no device");
+	expect_init("a2a3", trb, SIMPLER_ERR_NO_DEVICE, "no such chip");
 	expect_init("a5", trb, SIMPLER_ERR_NO_DEVICE, "a5");
 }
 

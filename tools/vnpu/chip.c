@@ -172,8 +172,6 @@ static void enable(struct vnpu_chip *chip)
 	} else {
 		chip->fault_ring = fault_ring;
 		chip->fault_entries = fault_entries;
-		chip->fault_producer = 0;
-		put(regs->fault_producer, 0);
 		/* release: pairs with the driver's acquire of status; the rings are set up */
 		__atomic_store_n(&regs->status, SIMPLER_HW_STATUS_ENABLED, __ATOMIC_RELEASE);
 	}

@@ -82,7 +82,7 @@ int simpler_device_close(struct simpler_device *d)
 
 void simpler_device_get_info(const struct simpler_device *d, struct simpler_device_info *info)
 {
-	const struct simpler_hw_regs *regs = d->regs;
+	const struct simpler_hw_regs *regs = d->ops->regs(d->priv);
 
 	memset(info, 0, sizeof(*info));
 	snprintf(info->platform, sizeof(info->platform), "%s", d->platform->name);

@@ -4,11 +4,10 @@
 
 #include "rts/transport.h"
 
-/* Hardware platforms get their transport with the kernel driver. */
 static const struct rts_platform rts_platforms[] = {
-	{ "a2a3", "a2a3", SIMPLER_HW_ARCH_A2A3, false, NULL, 4 },
+	{ "a2a3", "a2a3", SIMPLER_HW_ARCH_A2A3, false, &rts_accel, 4 },
 	{ "a2a3sim", "a2a3", SIMPLER_HW_ARCH_A2A3, true, &rts_inproc, 4 },
-	{ "a5", "a5", SIMPLER_HW_ARCH_A5, false, NULL, 5 },
+	{ "a5", "a5", SIMPLER_HW_ARCH_A5, false, &rts_accel, 5 },
 	{ "a5sim", "a5", SIMPLER_HW_ARCH_A5, true, &rts_inproc, 5 },
 };
 

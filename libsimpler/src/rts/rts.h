@@ -48,6 +48,7 @@ struct simpler_stream {
 	uint64_t fence_addr;
 	uint64_t fence_value;		/* last value of the events' timeline that is queued */
 	uint64_t proof;			/* serial of rts_stream_run() */
+	struct stream_mapping *mappings;	/* of host memory that copies use; lock */
 };
 
 struct simpler_event {

@@ -77,6 +77,30 @@ int simpler_stream_create(struct simpler_context *c, struct simpler_stream **out
 	return rts_stream_create(c, STREAM_ENTRIES, out);
 }
 
+/* ---- host memory that a copy in the ring uses ---- */
+
+struct stream_mapping {
+	struct stream_mapping *next;
+	uint64_t addr, bytes;
+	uint64_t seqno;			/* of the copy */
+};
+
+/* Undoes the mappings of copies up to @completed; the stream's lock is held, or it is unused. */
+static void unmap_completed(struct simpler_stream *s, uint64_t completed)
+{
+	struct stream_mapping **link = &s->mappings, *m;
+
+	while ((m = *link)) {
+		if (m->seqno > completed) {
+			link = &m->next;
+			continue;
+		}
+		*link = m->next;
+		s->ops->host_unmap(s->context->priv, m->addr, m->bytes);
+		free(m);
+	}
+}
+
 int simpler_stream_destroy(struct simpler_stream *s)
 {
 	int rc;
@@ -86,6 +110,7 @@ int simpler_stream_destroy(struct simpler_stream *s)
 	rc = s->ops->stream_destroy(s->priv);
 	if (rc)
 		return rts_code(rc);
+	unmap_completed(s, UINT64_MAX);
 	s->ops->shared_free(s->context->priv, s->fence, SIMPLER_HW_CMD_BYTES);
 	/* release: pairs with the acquire in simpler_context_destroy() */
 	atomic_fetch_sub_explicit(&s->context->children, 1, memory_order_release);
@@ -240,22 +265,58 @@ static int stream_copy(struct simpler_stream *s, uint64_t dst, uint64_t src, uin
 	return stream_send(s, &cmd);
 }
 
+/* Queues a copy whose host side was mapped for it, and remembers to undo that. */
+static int enqueue_mapped(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+			  struct stream_mapping *m)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	unmap_completed(s, rts_stream_completed(s));
+	rc = stream_enqueue_locked(s, cmd, &m->seqno);
+	if (!rc) {
+		m->next = s->mappings;
+		s->mappings = m;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static int copy_host(struct simpler_stream *s, const void *host, uint64_t device, uint64_t bytes,
+		     bool to_device)
+{
+	struct stream_mapping *m = malloc(sizeof(*m));
+	struct simpler_hw_cmd cmd = { .opcode = SIMPLER_HW_OP_COPY, .copy = { .bytes = bytes } };
+	int rc = m ? rts_code(s->ops->host_map(s->context->priv, host, bytes, &m->addr)) :
+		     SIMPLER_ERR_NO_MEMORY;
+
+	if (rc) {
+		free(m);
+		return rc;
+	}
+	m->bytes = bytes;
+	cmd.copy.dst = to_device ? device : m->addr;
+	cmd.copy.src = to_device ? m->addr : device;
+	rc = enqueue_mapped(s, &cmd, m);
+	if (rc) {
+		s->ops->host_unmap(s->context->priv, m->addr, bytes);
+		free(m);
+		return rc;
+	}
+	rts_stream_doorbell(s);
+	return 0;
+}
+
 int simpler_stream_copy_to_device(struct simpler_stream *s, uint64_t dst, const void *src,
 				  uint64_t bytes)
 {
-	uint64_t addr;
-	int rc = s->ops->host_map(s->context->priv, src, bytes, &addr);
-
-	return rc ? rts_code(rc) : stream_copy(s, dst, addr, bytes);
+	return copy_host(s, src, dst, bytes, true);
 }
 
 int simpler_stream_copy_from_device(struct simpler_stream *s, void *dst, uint64_t src,
 				    uint64_t bytes)
 {
-	uint64_t addr;
-	int rc = s->ops->host_map(s->context->priv, dst, bytes, &addr);
-
-	return rc ? rts_code(rc) : stream_copy(s, addr, src, bytes);
+	return copy_host(s, dst, src, bytes, false);
 }
 
 int simpler_stream_copy_on_device(struct simpler_stream *s, uint64_t dst, uint64_t src,

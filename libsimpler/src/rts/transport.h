@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Transport: how commands and memory reach a chip.  "inproc" is the simulated
- * chip of src/model; tests bring their own.  Above this table everything speaks
+ * chip of src/model, "accel" a chip behind the kernel driver; tests bring their own.  Above this table everything speaks
  * simpler_hw.h only.
  *
  * Calls return 0 or a negative errno.  Any call may be made from any thread; a
@@ -57,6 +57,7 @@ struct rts_transport {
 };
 
 extern const struct rts_transport rts_inproc;
+extern const struct rts_transport rts_accel;
 
 /* What a platform name stands for. */
 struct rts_platform {
