@@ -262,6 +262,7 @@ struct chip {
 	uint32_t open_task_limit;
 	uint64_t scope_serial;
 	uint64_t submit_serial;
+	uint64_t launches;		/* ended so far; tells equal tasks of different launches apart */
 	uint64_t submitted;
 	uint64_t completed;
 	_Atomic uint64_t progress;	/* bumped by every finished block; read by the watchdog */

@@ -112,6 +112,7 @@ void chip_fini(struct chip *c)
 {
 	cluster_reset(c);
 	async_reset(c);
+	c->launches++;
 	tmap_fini(&c->tmap);
 	for (uint32_t r = 0; r < CHIP_RINGS; r++)
 		chip_ring_fini(&c->rings[r]);

@@ -251,8 +251,8 @@ static struct chip_core *core_at(struct chip *c, uint32_t cluster, enum chip_slo
 	return &c->cores[slot == CHIP_AIC ? cluster : n + 2 * cluster + (slot == CHIP_AIV1)];
 }
 
-static void bind_core(struct chip_core *core, struct chip_task *t, enum chip_slot kernel_slot,
-		      int32_t block)
+static void bind_core(const struct chip *c, struct chip_core *core, struct chip_task *t,
+		      enum chip_slot kernel_slot, int32_t block)
 {
 	bool together = t->flags & CHIP_TASK_PINNED || t->shape == CHIP_SHAPE_MIX;
 	uint32_t sub = together ? core->pub.lane : 0;
@@ -267,7 +267,8 @@ static void bind_core(struct chip_core *core, struct chip_task *t, enum chip_slo
 	core->pub.block_num = t->block_num;
 	core->pub.sub_block_id = sub;
 	core->pub.sub_block_dim = (t->kernel_mask & 6) == 6 ? 2 : 1;
-	core->pub.task_cookie = t->base.id + 1;
+	/* ring numbers end far below bit 48 */
+	core->pub.task_cookie = (t->base.id + 1) ^ c->launches << 48;
 	core->local.block_idx = block;
 	core->local.block_num = t->block_num;
 	core->local.async.task_token = t->base.id;
@@ -279,7 +280,7 @@ static void place(struct chip *c, struct chip_task *t, uint32_t cluster, enum ch
 {
 	struct chip_core *core = core_at(c, cluster, core_slot);
 
-	bind_core(core, t, kernel_slot, block);
+	bind_core(c, core, t, kernel_slot, block);
 	core->state = CHIP_CORE_PLACED;
 	core->next = NULL;
 	*c->placed_tail = core;
@@ -473,7 +474,7 @@ static bool run_inline_block(struct chip *c, struct chip_task *t, uint32_t clust
 		if (t->shape == CHIP_SHAPE_AIV && !(c->free[CHIP_AIV0] >> cluster & 1))
 			where = CHIP_AIV1;
 		core = core_at(c, cluster, where);
-		bind_core(core, t, (enum chip_slot)slot, block);
+		bind_core(c, core, t, (enum chip_slot)slot, block);
 		core->state = CHIP_CORE_RUNNING;
 		c->free[where] &= ~(1ull << cluster);
 		c->running++;
@@ -504,7 +505,7 @@ struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct c
 	c->free[slot] &= ~(where & -where);
 	c->running++;
 	c->light_node->kernels[shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0] = kernel;
-	bind_core(core, c->light_node, shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0, 0);
+	bind_core(c, core, c->light_node, shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0, 0);
 	core->state = CHIP_CORE_RUNNING;
 	return core;
 }
