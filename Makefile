@@ -68,7 +68,7 @@ NPU_ARCH_a5sim := 3510
 all:
 
 libsimpler_SRCS :=
-include $(wildcard uapi/build.mk libsimpler/src/*/build.mk libsimpler/python/build.mk tools/*/build.mk)
+include $(wildcard uapi/build.mk kmod/build.mk libsimpler/src/*/build.mk libsimpler/python/build.mk tools/*/build.mk)
 libsimpler_OBJS := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(libsimpler_SRCS)))
 LIB_A := $(BUILD)/libsimpler.a
 LIB_SO := $(BUILD)/libsimpler.so.0

@@ -78,8 +78,8 @@ void simpler_device_destroy(struct simpler_device *sdev);
  * simpler_device_irq - an interrupt arrived
  * @vector: as in simpler_hw.h; one too many does no harm
  *
- * Any context, also with interrupts off.  Must not be called any more when
- * simpler_device_destroy() has returned.
+ * Any context, also with interrupts off.  After simpler_device_destroy() it does
+ * nothing, for as long as the parent device is bound.
  */
 void simpler_device_irq(struct simpler_device *sdev, unsigned int vector);
 

@@ -29,14 +29,16 @@
 #ifndef _UAPI_SIMPLER_ACCEL_H_
 #define _UAPI_SIMPLER_ACCEL_H_
 
-#if defined(__KERNEL__) || __has_include(<drm/drm.h>)
+#ifdef __KERNEL__
+#include <drm/drm.h>
+#include <linux/build_bug.h>
+#elif __has_include(<drm/drm.h>)
 #include <drm/drm.h>
 #else
 #include <libdrm/drm.h>
 #endif
 
 #ifdef __KERNEL__
-#include <linux/build_bug.h>
 #define SIMPLER_ACCEL_ASSERT(cond, text) static_assert(cond, text)
 #elif defined(__cplusplus)
 #define SIMPLER_ACCEL_ASSERT(cond, text) static_assert(cond, text)
@@ -523,8 +525,7 @@ SIMPLER_ACCEL_ASSERT(sizeof(struct drm_simpler_stream_destroy) == 8, "STREAM_DES
 /**
  * struct drm_simpler_stream_state - STREAM_STATE: how far a stream is, what went wrong
  *
- * Works on a wedged device and for a banned context.  Errors: -EINVAL pad, -ENOENT
- * stream.
+ * Works on a wedged device and for a banned context.  Errors: -ENOENT stream.
  */
 struct drm_simpler_stream_state {
 	/** @stream: from STREAM_CREATE. */
@@ -613,9 +614,10 @@ SIMPLER_ACCEL_ASSERT(sizeof(struct drm_simpler_submit) == 56, "SUBMIT");
 /**
  * struct drm_simpler_wait_seqno - WAIT_SEQNO: until a stream completed a command
  *
- * For streams of both kinds.  A signal ends the wait with -EINTR or restarts it (SA_RESTART).
- * Errors: -EINVAL flags, pad, -ENOENT stream, -ETIME the deadline passed, -EIO
- * the context was banned or lost before the command completed.
+ * For streams of both kinds.  A signal ends the wait with -EINTR or restarts it
+ * (SA_RESTART).  Errors: -EINVAL flags, -ENOENT stream, -ETIME the deadline passed,
+ * -EIO the context was banned or lost before the command completed, -ECANCELED the
+ * stream was destroyed before.
  */
 struct drm_simpler_wait_seqno {
 	/** @stream: from STREAM_CREATE. */
