@@ -43,6 +43,10 @@ PLATFORMS := a2a3sim a5sim
 INCLUDES := -Iuapi -Ilibsimpler/include -Ilibsimpler/src -Ilibsimpler/device/include
 SANITIZE_address := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE_thread := -fsanitize=thread -fno-omit-frame-pointer
+# kernels that are loaded later are to find the sanitizer's version of these, which knows what they order
+ifeq ($(SANITIZE),thread)
+LDFLAGS += -Wl,--export-dynamic-symbol=__cxa_guard_acquire,--export-dynamic-symbol=__cxa_guard_release
+endif
 SANFLAGS := $(if $(SANITIZE),$(or $(SANITIZE_$(SANITIZE)),$(error SANITIZE is address or thread, not $(SANITIZE))))
 WARN := -Wall -Wextra -Werror
 CFLAGS ?= -O2 -g

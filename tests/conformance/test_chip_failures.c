@@ -222,7 +222,30 @@ static void misuse_of_the_completion_slab(void **state)
 	completion_slab(5, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "registered 65 completion conditions");
 	completion_slab(6, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "ASYNC_REGISTRATION_FAILED");
 	completion_slab(7, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "ASYNC_REGISTRATION_FAILED");
+	completion_slab(9, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, "0x1000, which is not readable memory");
+	for (uint64_t how = 10; how < 14; how++)
+		completion_slab(how, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "kernel abuse");
 	assert_int_equal(fixture_run(&f, 2, 20ull, 8ull), 0);
+	fixture_close(&f);
+}
+
+static void predicate_whose_operand_has_no_memory(void **state)
+{
+	(void)state;
+	open_chip();
+	fixture_run(&f, 2, 22ull, 0ull);
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "the operand of its predicate at 0x1000 is not readable memory");
+	works_afterwards();
+	fixture_close(&f);
+}
+
+static void chain_of_ten_thousand_pipes(void **state)
+{
+	(void)state;
+	open_chip();
+	if (fixture_run(&f, 2, 23ull, 10000ull))
+		fail_msg("%s", f.status.text);
+	assert_int_equal(f.status.tasks_completed, 10002);
 	fixture_close(&f);
 }
 
@@ -409,10 +432,18 @@ static void endless_orchestration_ends_by_watchdog(void **state)
 	fixture_close(&f);
 }
 
-static void injected_lost_completion_ends_by_watchdog(void **state)
+static void injected_faults_end_the_run(void **state)
 {
 	(void)state;
 	open_watched(SHORT_MS);
+	model_inject(f.context, MODEL_INJECT_LOST_COMPLETION, 3);
+	fixture_run(&f, 2, 1ull, 10ull);
+	fixture_expect(&f, SIMPLER_RUN_SCHEDULER_TIMEOUT, "its completion was lost");
+	assert_int_equal(f.status.sub_class, 1);
+	assert_int_equal(f.status.tasks_completed, 3);
+	assert_int_equal(f.status.func_id, 0);
+	assert_int_equal(f.status.task, 3);
+	works_afterwards();
 	model_inject(f.context, MODEL_INJECT_KERNEL_ENDLESS, 3);
 	fixture_run(&f, 2, 1ull, 10ull);
 	fixture_expect(&f, SIMPLER_RUN_SCHEDULER_TIMEOUT, "sub_class=S1");
@@ -542,7 +573,9 @@ int main(void)
 		cmocka_unit_test(orchestration_that_crashes),
 		cmocka_unit_test(endless_kernel_ends_by_watchdog),
 		cmocka_unit_test(endless_orchestration_ends_by_watchdog),
-		cmocka_unit_test(injected_lost_completion_ends_by_watchdog),
+		cmocka_unit_test(injected_faults_end_the_run),
+		cmocka_unit_test(predicate_whose_operand_has_no_memory),
+		cmocka_unit_test(chain_of_ten_thousand_pipes),
 	};
 
 	return chip_run_suite("failures", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/run_code.h"
 #include "chip/sched.h"
 
@@ -13,6 +14,7 @@
 struct chip_async_wait {
 	struct chip_async_wait *next;
 	struct chip_task *task;
+	struct chip_culprit who;	/* registered the conditions */
 	uint32_t open;
 	uint32_t count;
 	struct pto_async_condition conditions[];
@@ -20,8 +22,11 @@ struct chip_async_wait {
 
 static int check(const struct chip_core *core)
 {
+	/* the word is the kernel's to write: anything but a code of this kind is misuse */
 	if (core->async_error)
-		return core->async_error;
+		return core->async_error >= SIMPLER_RUN_ASYNC_COMPLETION_INVALID &&
+		       core->async_error <= SIMPLER_RUN_ASYNC_REGISTRATION_FAILED ?
+			       core->async_error : SIMPLER_RUN_ASYNC_REGISTRATION_FAILED;
 	if (core->async_count > PTO_ASYNC_CONDITIONS)
 		return SIMPLER_RUN_ASYNC_REGISTRATION_FAILED;
 	for (uint32_t i = 0; i < core->async_count; i++) {
@@ -52,11 +57,11 @@ bool async_defer(struct chip *c, struct chip_core *core)
 		return false;
 	}
 	w->task = core->task;
+	w->who = chip_culprit(core);
 	w->count = w->open = core->async_count;
 	memcpy(w->conditions, core->async_entries, w->count * sizeof(w->conditions[0]));
 	w->next = c->async_waits;
 	c->async_waits = w;
-	core->task->flags |= CHIP_TASK_DEFERRED;
 	return true;
 }
 
@@ -68,11 +73,28 @@ static bool holds(const struct pto_async_condition *cond)
 	return atomic_load_explicit(word, memory_order_acquire) >= (uint32_t)cond->expected_value;
 }
 
-static bool all_hold(struct chip_async_wait *w)
+/* The addresses are the kernel's word only, and their memory may go away: guarded. */
+static void all_hold(void *arg)
 {
+	struct chip_async_wait *w = arg;
+
 	while (w->open && holds(&w->conditions[w->open - 1]))
 		w->open--;
-	return !w->open;
+}
+
+/* Looks at the conditions of @w; true: none is open. */
+static bool look(struct chip *c, struct chip_async_wait *w)
+{
+	struct guard_fault fault;
+	int rc = guard_call(all_hold, w, &fault);
+
+	if (rc)
+		chip_fail_sched_at(c, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, &w->who,
+				   "%s: func_id %d waits for a completion condition at 0x%llx, which is not readable memory",
+				   run_code_name(SIMPLER_RUN_ASYNC_COMPLETION_INVALID),
+				   w->who.func_id,
+				   (unsigned long long)w->conditions[w->open - 1].addr);
+	return !rc && !w->open;
 }
 
 bool chip_poll_async(struct chip *c)
@@ -83,7 +105,7 @@ bool chip_poll_async(struct chip *c)
 	while (*link && !chip_is_fatal(c)) {
 		struct chip_async_wait *w = *link;
 
-		if (!all_hold(w)) {
+		if (!look(c, w)) {
 			link = &w->next;
 			continue;
 		}

@@ -16,8 +16,8 @@
  * Locking.  All state of a chip is guarded by one lock, and the lock is biased:
  * as long as a single thread executes the launch (chip->shared is false), it is
  * not taken at all.  The executor sets chip->shared before it lets a second
- * thread in, and clears it after the last one has left; both hand-overs go
- * through the executor's own mutex.  So the common case, many short tasks,
+ * thread in, and clears it after the last one has left, holding the lock both
+ * times.  So the common case, many short tasks,
  * pays for no atomic read-modify-write, and long kernels, which do run in
  * parallel, pay little relative to their length.
  *
@@ -69,7 +69,6 @@ enum chip_task_state {
 #define CHIP_TASK_ORDERED	(1u << 4)	/* kernel arguments follow @order */
 #define CHIP_TASK_PIPED		(1u << 5)	/* has pipe arguments */
 #define CHIP_TASK_MANUAL	(1u << 6)	/* submitted in a MANUAL scope */
-#define CHIP_TASK_DEFERRED	(1u << 7)	/* kernels returned; completion conditions are open */
 
 struct chip_task;
 
@@ -121,7 +120,6 @@ struct chip_task {
 struct chip_queue {
 	struct chip_task *head;
 	struct chip_task **tail;
-	uint32_t count;
 };
 
 enum chip_core_state {
@@ -145,6 +143,7 @@ struct chip_core {
 	uint8_t state;			/* enum chip_core_state */
 	uint8_t slot;			/* enum chip_slot */
 	bool was_parked;		/* its block had to wait at least once */
+	bool abandoned;			/* its block was given up because the launch had failed */
 	const char *waits_for;		/* PARKED: static text, e.g. "pop from an empty pipe" */
 	uint64_t wait_detail;		/* PARKED: pipe key */
 	uint32_t async_count;
@@ -258,6 +257,8 @@ struct chip {
 	struct tmap tmap;
 	struct chip_scope scopes[CHIP_MAX_SCOPES];	/* [0, rt.scope_depth) are open */
 	uint32_t manual_depth;		/* open MANUAL scopes */
+	bool linking;			/* sched_data_ready() is running */
+	struct chip_queue linked;	/* tasks that it still has to look at */
 	uint32_t open_tasks;		/* held by open scopes */
 	uint32_t open_task_limit;
 	uint64_t scope_serial;
@@ -345,6 +346,9 @@ void chip_block_done(struct chip *c, struct chip_core *core);
 /* Nothing can run and nothing will change by itself: latches the fitting deadlock code.  Lock held. */
 void chip_deadlock(struct chip *c);
 
+/* The watchdog of @ms has fired. */
+void chip_no_progress(struct chip *c, uint32_t ms);
+
 /* Polls deferred completions; true when one completed.  @c->async_waits says whether any is open.  Lock held. */
 bool chip_poll_async(struct chip *c);
 
@@ -352,6 +356,18 @@ bool chip_poll_async(struct chip *c);
 
 void chip_fail_orch(struct chip *c, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Whom a failure names; -1, -1, PTO_NO_TASK: nobody. */
+struct chip_culprit {
+	int32_t core;
+	int32_t func_id;
+	uint64_t task;
+};
+
+/* What runs on @core, which may be NULL. */
+struct chip_culprit chip_culprit(const struct chip_core *core);
+
+void chip_fail_sched_at(struct chip *c, int code, const struct chip_culprit *who,
+			const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void chip_fail_sched(struct chip *c, int code, const struct chip_core *core, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void chip_vfail_orch(struct chip *c, int code, const char *fmt, va_list ap);

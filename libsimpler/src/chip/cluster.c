@@ -24,10 +24,19 @@ static uint64_t idle_clusters(const struct chip *c)
 	return c->free[CHIP_AIC] & c->free[CHIP_AIV0] & c->free[CHIP_AIV1] & ~c->reserved;
 }
 
+/* Tasks that were submitted before and only lack a place come first; else they could lack it for ever. */
+static bool may_grab(const struct chip *c, uint64_t count)
+{
+	for (int tier = 0; tier < 2; tier++)
+		for (int shape = 0; shape < 3; shape++)
+			if (c->ready[tier][shape].head)
+				return false;
+	return (uint64_t)__builtin_popcountll(idle_clusters(c)) >= count;
+}
+
 void cluster_grab(struct chip *c)
 {
-	if (c->orch_wait == CHIP_ORCH_CLUSTER &&
-	    (uint64_t)__builtin_popcountll(idle_clusters(c)) >= c->orch_request)
+	if (c->orch_wait == CHIP_ORCH_CLUSTER && may_grab(c, c->orch_request))
 		c->config.ops->resume_orchestrator(c);
 }
 
@@ -83,11 +92,14 @@ void cluster_allocate(struct chip *c, int32_t count, struct pto_tensor *cid)
 			       run_code_name(SIMPLER_RUN_CLUSTER_DEADLOCK), count, c->config.clusters);
 		return;
 	}
-	while (__builtin_popcountll(idle_clusters(c)) < count)
+	/* first what may wait for a slot: nothing may come between the look and the grab */
+	holder = task_create(c, scope_current(c), &plain, 0, &addr);
+	if (!holder)
+		return;
+	while (!may_grab(c, (uint64_t)count))
 		if (!orch_wait(c, CHIP_ORCH_CLUSTER, (uint64_t)count))
 			return;
-	holder = task_create(c, scope_current(c), &plain, 0, &addr);
-	g = holder ? group_create(c, (uint32_t)count) : NULL;
+	g = group_create(c, (uint32_t)count);
 	if (!g)
 		return;
 	holder->flags |= CHIP_TASK_CLUSTER;

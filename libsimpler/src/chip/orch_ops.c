@@ -110,7 +110,10 @@ static void op_report_fatal(struct PTO2Runtime *rt, int code, const char *func, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	chip_fail_orch(c, code > 0 ? code : SIMPLER_RUN_EXPLICIT_ORCH_FATAL, "%s: %s", func, text);
+	if (code > 0 && code <= SIMPLER_RUN_CODE_MAX)
+		chip_fail_orch(c, code, "%s: %s", func, text);
+	else
+		chip_fail_orch(c, SIMPLER_RUN_EXPLICIT_ORCH_FATAL, "%s: code %d: %s", func, code, text);
 	leave(c);
 }
 

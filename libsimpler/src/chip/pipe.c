@@ -119,6 +119,7 @@ void chip_abandon(struct chip_core *core)
 {
 	struct chip *c = core->chip;
 
+	core->abandoned = true;
 	leave(c);
 	c->config.ops->abandon_kernel(c, core);
 }

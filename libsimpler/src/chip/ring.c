@@ -249,12 +249,6 @@ void *chip_ring_record(struct chip_ring *r, uint32_t bytes, struct chip_chunk **
 	return record;
 }
 
-void chip_ring_unrecord(struct chip_ring *r, struct chip_chunk *chunk, uint32_t bytes)
-{
-	chunk->used -= (bytes + 63) & ~63u;
-	chip_ring_put_record(r, chunk);
-}
-
 void chip_ring_put_record(struct chip_ring *r, struct chip_chunk *chunk)
 {
 	if (--chunk->live)

@@ -131,9 +131,6 @@ int chip_ring_map_heap(struct chip_ring *r);
 /* Takes a record of @bytes; NULL when out of memory. */
 void *chip_ring_record(struct chip_ring *r, uint32_t bytes, struct chip_chunk **chunk);
 
-/* Returns a record that was never published, the newest one of its chunk. */
-void chip_ring_unrecord(struct chip_ring *r, struct chip_chunk *chunk, uint32_t bytes);
-
 /* Publishes @t under the next id.  The window must have a slot. */
 static inline void chip_ring_publish(struct chip_ring *r, struct chip_ring_task *t)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/run_code.h"
 #include "chip/pipe.h"
 
@@ -33,6 +34,8 @@ void sched_reset(struct chip *c)
 	c->reserved = 0;
 	c->running = 0;
 	c->parked = 0;
+	queue_init(&c->linked);
+	c->linking = false;
 }
 
 /* ---- edges ---- */
@@ -191,25 +194,47 @@ void sched_complete(struct chip *c, struct chip_task *t)
 
 /* ---- readiness ---- */
 
-static int64_t predicate_value(const struct pto_predicate *p)
-{
-	const struct pto_tensor *t = p->tensor;
-	uint32_t size = chip_dtype_bytes(t->dtype);
-	uint64_t index = t->start_offset;
+struct operand {
 	const unsigned char *at;
+	uint32_t size;
+	int64_t value;
+};
+
+static void read_operand(void *arg)
+{
+	struct operand *o = arg;
 	int64_t v = 0;
+
+	memcpy(&v, o->at, o->size);
+	o->value = o->size < 8 ?
+		(int64_t)((uint64_t)v << (64 - 8 * o->size)) >> (64 - 8 * o->size) : v;
+}
+
+/* false: the launch has failed.  No kernel need have touched the address before. */
+static bool predicate_value(struct chip *c, const struct chip_task *task, int64_t *value)
+{
+	const struct pto_predicate *p = task->predicate;
+	const struct pto_tensor *t = p->tensor;
+	struct operand o = { .size = chip_dtype_bytes(t->dtype) };
+	uint64_t index = t->start_offset;
+	struct guard_fault fault;
+	char name[24];
 
 	for (uint32_t d = 0; d < p->ndims; d++)
 		index += (uint64_t)p->indices[d] * t->strides[d];
-	at = (const unsigned char *)(uintptr_t)t->addr + index * size;
-	memcpy(&v, at, size);
-	return size < 8 ? (int64_t)((uint64_t)v << (64 - 8 * size)) >> (64 - 8 * size) : v;
+	o.at = (const unsigned char *)(uintptr_t)t->addr + index * o.size;
+	if (guard_call(read_operand, &o, &fault)) {
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+			       "task %s: the operand of its predicate at %p is not readable memory",
+			       chip_task_name(task->base.id, name), (const void *)o.at);
+		return false;
+	}
+	*value = o.value;
+	return true;
 }
 
-static bool predicate_holds(const struct pto_predicate *p)
+static bool compare(const struct pto_predicate *p, int64_t v)
 {
-	int64_t v = predicate_value(p);
-
 	switch (p->op) {
 	case PTO_PRED_EQ: return v == p->target;
 	case PTO_PRED_NE: return v != p->target;
@@ -221,15 +246,19 @@ static bool predicate_holds(const struct pto_predicate *p)
 	}
 }
 
-void sched_data_ready(struct chip *c, struct chip_task *t)
+static void make_ready(struct chip *c, struct chip_task *t)
 {
+	int64_t v = 0;
+
 	if (t->flags & CHIP_TASK_PIPED) {
 		cluster_links_ready(c, t);
 		if (t->pipe_waits)
 			return;
 	}
+	if (t->flags & CHIP_TASK_PREDICATE && !predicate_value(c, t, &v))
+		return;
 	if (!has_kernels(t) ||
-	    ((t->flags & CHIP_TASK_PREDICATE) && !predicate_holds(t->predicate))) {
+	    (t->flags & CHIP_TASK_PREDICATE && !compare(t->predicate, v))) {
 		sched_complete(c, t);
 		return;
 	}
@@ -240,6 +269,20 @@ void sched_data_ready(struct chip *c, struct chip_task *t)
 	else
 		queue_push(&c->ready[!(t->flags & CHIP_TASK_SYNC_START)][t->shape], t);
 	c->config.ops->work_ready(c, t);
+}
+
+/* A task can make others ready through pipes; a chain of any length needs no stack. */
+void sched_data_ready(struct chip *c, struct chip_task *t)
+{
+	if (c->linking) {
+		queue_push(&c->linked, t);
+		return;
+	}
+	c->linking = true;
+	make_ready(c, t);
+	while (c->linked.head)
+		make_ready(c, queue_pop(&c->linked));
+	c->linking = false;
 }
 
 /* ---- placement ---- */
@@ -263,6 +306,7 @@ static void bind_core(const struct chip *c, struct chip_core *core, struct chip_
 	core->waits_for = NULL;
 	core->async_count = 0;
 	core->async_error = 0;
+	core->abandoned = false;
 	core->pub.block_idx = block;
 	core->pub.block_num = t->block_num;
 	core->pub.sub_block_id = sub;
@@ -357,31 +401,49 @@ static bool place_head(struct chip *c, struct chip_queue *q, uint64_t among)
 	return true;
 }
 
+/* Block k of a task runs on cluster k of its group. */
+static bool place_pinned_block(struct chip *c, const struct chip_group *g, struct chip_task *t)
+{
+	uint64_t mask = g->mask;
+	uint64_t where;
+
+	if (g->count > 1)
+		for (int32_t k = 0; k < t->next_block; k++)
+			mask &= mask - 1;
+	where = fitting(c, t, mask & -mask);
+	if (where)
+		place_block(c, t, (uint32_t)__builtin_ctzll(where));
+	return where != 0;
+}
+
+/* Is there room for all blocks at once?  pin_to_group() knows that there can be. */
+static bool cohort_fits(const struct chip *c, const struct chip_group *g, const struct chip_task *t)
+{
+	return g->count > 1 ? fitting(c, t, g->mask) == g->mask :
+			      room_for(c, t, g->mask) >= (uint32_t)t->block_num;
+}
+
 /*
- * Pinned tasks: block k of a task runs on cluster k of its group; a task that
- * does not fit now does not hold up those behind it, which may be what frees
- * the core it needs.
+ * Pinned tasks; one that does not fit now does not hold up those behind it,
+ * which may be what frees the core it needs.
  */
 static bool place_pinned(struct chip *c, struct chip_group *g)
 {
 	struct chip_task **link = &g->ready.head;
 
 	for (struct chip_task *t = *link; t; link = &t->queue_next, t = *link) {
-		uint64_t mask = g->mask;
-		uint64_t where;
+		bool cohort = t->flags & CHIP_TASK_SYNC_START;
 
-		if (g->count > 1)
-			for (int32_t k = 0; k < t->next_block; k++)
-				mask &= mask - 1;
-		where = fitting(c, t, mask & -mask);
-		if (!where)
+		if (cohort && !cohort_fits(c, g, t))
 			continue;
-		place_block(c, t, (uint32_t)__builtin_ctzll(where));
+		if (!place_pinned_block(c, g, t))
+			continue;
+		while (cohort && t->next_block < t->block_num)
+			place_pinned_block(c, g, t);
 		if (t->next_block == t->block_num) {
 			*link = t->queue_next;
 			if (!*link)
 				g->ready.tail = link;
-			g->ready.count--;
 			c->queued--;
 		}
 		return true;
@@ -560,17 +622,41 @@ static int stall_class(const struct chip *c)
 {
 	if (c->running)
 		return 1;
-	for (int tier = 0; tier < 2; tier++)
-		for (int shape = 0; shape < 3; shape++)
-			if (c->ready[tier][shape].head)
-				return 3;
+	if (c->queued)
+		return 3;
 	return c->completed < c->submitted ? 4 : 5;
+}
+
+static uint64_t oldest_open(const struct chip_ring *r)
+{
+	for (uint32_t i = r->alive; i != r->next; i++) {
+		const struct chip_ring_task *t = r->slots[i & (r->window - 1)];
+
+		if (!chip_slot_is_mark(t) && ((const struct chip_task *)t)->state != CHIP_COMPLETED)
+			return t->id;
+	}
+	return PTO_NO_TASK;
+}
+
+/* Who is stuck: a block that has a core, else the oldest task that has not completed. */
+static struct chip_culprit stuck(const struct chip *c)
+{
+	struct chip_culprit who = chip_culprit(NULL);
+	uint32_t cores = c->config.clusters * CHIP_CORES_PER_CLUSTER;
+
+	for (uint32_t i = 0; i < cores; i++)
+		if (c->cores[i].state != CHIP_CORE_FREE)
+			return chip_culprit(&c->cores[i]);
+	for (uint32_t i = 0; i < CHIP_RINGS && who.task == PTO_NO_TASK; i++)
+		who.task = oldest_open(&c->rings[i]);
+	return who;
 }
 
 void chip_deadlock(struct chip *c)
 {
 	char report[sizeof(c->failure.text)];
 	int code = orchestrator_deadlock_code(c);
+	struct chip_culprit who;
 
 	chip_describe_stall(c, report, sizeof(report));
 	if (code) {
@@ -578,7 +664,19 @@ void chip_deadlock(struct chip *c)
 			       run_code_name(code), (unsigned long long)c->orch_request, report);
 		return;
 	}
+	who = stuck(c);
 	c->failure.sub_class = stall_class(c);
-	chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL, "deadlock, sub_class=S%d: %s",
-			c->failure.sub_class, report);
+	chip_fail_sched_at(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, &who, "deadlock, sub_class=S%d: %s",
+			   c->failure.sub_class, report);
+}
+
+void chip_no_progress(struct chip *c, uint32_t ms)
+{
+	char report[sizeof(c->failure.text)];
+	struct chip_culprit who = stuck(c);
+
+	chip_describe_stall(c, report, sizeof(report));
+	c->failure.sub_class = stall_class(c);
+	chip_fail_sched_at(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, &who, "sub_class=S%d: no progress for %u ms: %s",
+			   c->failure.sub_class, ms, report);
 }

@@ -37,7 +37,6 @@ static inline void queue_init(struct chip_queue *q)
 {
 	q->head = NULL;
 	q->tail = &q->head;
-	q->count = 0;
 }
 
 static inline void queue_push(struct chip_queue *q, struct chip_task *t)
@@ -45,7 +44,6 @@ static inline void queue_push(struct chip_queue *q, struct chip_task *t)
 	t->queue_next = NULL;
 	*q->tail = t;
 	q->tail = &t->queue_next;
-	q->count++;
 }
 
 static inline struct chip_task *queue_pop(struct chip_queue *q)
@@ -55,7 +53,6 @@ static inline struct chip_task *queue_pop(struct chip_queue *q)
 	q->head = t->queue_next;
 	if (!q->head)
 		q->tail = &q->head;
-	q->count--;
 	return t;
 }
 

@@ -54,26 +54,50 @@ void chip_fail_orch(struct chip *c, int code, const char *fmt, ...)
 	va_end(ap);
 }
 
-void chip_fail_sched(struct chip *c, int code, const struct chip_core *core, const char *fmt, ...)
+static void fail_sched(struct chip *c, int code, const struct chip_culprit *who, const char *fmt,
+		       va_list ap)
 {
 	struct chip_failure *f = &c->failure;
 	char text[sizeof(f->text)];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	if (!f->sched_code) {
 		f->sched_code = code;
 		if (!f->orch_code)
 			f->phase = SIMPLER_HW_PHASE_EXECUTE;
-		if (core && core->task) {
-			f->core = (int32_t)core->pub.core_id;
-			f->func_id = core->kernel->func_id;
-			f->task = core->task->base.id;
-		}
+		f->core = who->core;
+		f->func_id = who->func_id;
+		f->task = who->task;
 	}
 	latch(c, text);
+}
+
+struct chip_culprit chip_culprit(const struct chip_core *core)
+{
+	if (!core || !core->task)
+		return (struct chip_culprit){ -1, -1, PTO_NO_TASK };
+	return (struct chip_culprit){ (int32_t)core->pub.core_id, core->kernel->func_id,
+				      core->task->base.id };
+}
+
+void chip_fail_sched_at(struct chip *c, int code, const struct chip_culprit *who,
+			const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fail_sched(c, code, who, fmt, ap);
+	va_end(ap);
+}
+
+void chip_fail_sched(struct chip *c, int code, const struct chip_core *core, const char *fmt, ...)
+{
+	struct chip_culprit who = chip_culprit(core);
+	va_list ap;
+
+	va_start(ap, fmt);
+	fail_sched(c, code, &who, fmt, ap);
+	va_end(ap);
 }
 
 static const char *const orch_waits[] = {
@@ -90,7 +114,7 @@ static const char *const orch_waits[] = {
 static int describe_core(const struct chip_core *core, char *buf, size_t size)
 {
 	char name[24];
-	const char *state = core->state == CHIP_CORE_PARKED ? core->waits_for :
+	const char *state = core->waits_for ? core->waits_for :
 			    core->state == CHIP_CORE_PLACED ? "waiting to start" : "running";
 
 	return snprintf(buf, size, "; core %u (%s%s of cluster %u): task %s block %d/%d kernel %s, %s",

@@ -7,7 +7,8 @@
 #include "chip/sched.h"
 #include "chip/submit.h"
 
-#define MAX_PIPES (1 << 20)	/* of one run */
+#define MAX_PIPES	(1 << 20)	/* of one run */
+#define MAX_DEPS	(1u << 20)	/* explicit ones of one task: sixteen windows of 65536 */
 
 /* ---- checks: everything that can be refused is refused before anything changes ---- */
 
@@ -16,7 +17,7 @@ static bool check_counts(struct chip *c, const struct pto_core_args *args)
 	if (__builtin_expect(!args->error && c->rt.scope_depth &&
 			     args->tensor_count <= PTO_TASK_TENSORS &&
 			     args->scalar_count <= PTO_TASK_SCALARS &&
-			     (!args->dep_count || args->deps), 1))
+			     (!args->dep_count || (args->deps && args->dep_count <= MAX_DEPS)), 1))
 		return true;
 	if (args->error)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "%s", args->error);
@@ -31,6 +32,9 @@ static bool check_counts(struct chip *c, const struct pto_core_args *args)
 	else if (args->dep_count && !args->deps)
 		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "%u explicit dependences at a null pointer",
 			       args->dep_count);
+	else
+		chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS, "%u explicit dependences, max %u",
+			       args->dep_count, MAX_DEPS);
 	return false;
 }
 
@@ -419,6 +423,13 @@ static bool pin_to_group(struct chip *c, struct chip_task *t, const struct pto_c
 			chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
 				       "%u allocated clusters, but a task of %d blocks; they must be equal",
 				       g->count, t->block_num);
+			return false;
+		}
+		if (g->count == 1 && t->flags & CHIP_TASK_SYNC_START &&
+		    t->block_num > (t->shape == CHIP_SHAPE_AIV ? 2 : 1)) {
+			chip_fail_orch(c, SIMPLER_RUN_REQUIRE_SYNC_START_INVALID,
+				       "require_sync_start block_num=%d on one allocated cluster (deadlock guaranteed)",
+				       t->block_num);
 			return false;
 		}
 		t->group = g;

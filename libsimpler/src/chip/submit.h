@@ -68,7 +68,7 @@ bool deps_publish(struct chip *c, struct chip_task *t, const struct pto_core_arg
 /* Lets the orchestrator wait until every producer (and reader) of an element is done. */
 bool deps_wait_element(struct chip *c, const struct pto_tensor *element, bool readers_too);
 
-/* True when the task of this id has completed or never existed. */
+/* True when the task of this id has completed. */
 bool deps_is_done(struct chip *c, uint64_t id);
 
 /* Would an argument of kind @tag have to wait for a live access? */

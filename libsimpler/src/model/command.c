@@ -417,9 +417,10 @@ static int run_launch(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 		if (rc)
 			return rc;
 	}
-	if (engine_drive(&c->engine, wait))
-		return COMMAND_LEFT;
-	return end_launch(s);
+	rc = engine_drive(&c->engine, wait);
+	if (rc == -ENOMEM)
+		return engine_give_up(&c->engine) ? end_launch(s) : COMMAND_LATER;
+	return rc ? COMMAND_LEFT : end_launch(s);
 }
 
 static const struct command commands[] = {

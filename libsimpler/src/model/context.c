@@ -149,7 +149,8 @@ static void wake_pool(struct model_context *c)
 		pthread_cond_signal(&c->pool_work);
 	else if (c->pool_count < c->engine.threads && !c->stop)
 		add_pool_thread(c);
-	c->counters.thread_wakes++;
+	/* relaxed: a count */
+	atomic_fetch_add_explicit(&c->thread_wakes, 1, memory_order_relaxed);
 }
 
 void context_kick(struct model_context *c)
@@ -315,16 +316,22 @@ static void stop_pool(struct model_context *c)
 		pthread_join(c->pool[i], NULL);
 }
 
+void context_end_launch(struct model_context *c)
+{
+	while (engine_drive(&c->engine, NULL) && !engine_give_up(&c->engine))
+		cpu_relax();
+	chip_end(&c->engine.chip, NULL);
+	c->launching = NULL;
+}
+
 int model_context_destroy(struct model_context *c)
 {
 	int rc = seize(c);
 
 	if (rc)
 		return rc;
-	if (c->launching) {
-		engine_drive(&c->engine, NULL);
-		chip_end(&c->engine.chip, NULL);
-	}
+	if (c->launching)
+		context_end_launch(c);
 	stop_pool(c);
 	for (uint32_t i = 0; i < SIMPLER_HW_CALLABLE_SLOTS; i++)
 		chip_callable_unload(c->callables[i]);
@@ -488,6 +495,8 @@ void model_get_counters(struct model_context *c, struct model_counters *out)
 	while (!context_claim(c))
 		cpu_relax();
 	*out = c->counters;
+	/* relaxed: a count */
+	out->thread_wakes = atomic_load_explicit(&c->thread_wakes, memory_order_relaxed);
 	out->blocks = c->engine.chip.blocks;
 	out->parks = c->engine.chip.parks;
 	out->inline_blocks = c->engine.chip.inline_blocks;

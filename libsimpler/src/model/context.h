@@ -74,7 +74,8 @@ struct model_context {
 	struct simpler_hw_launch launch;
 	uint64_t launch_start_ns;
 	struct chip_callable *callables[SIMPLER_HW_CALLABLE_SLOTS];
-	struct model_counters counters;
+	struct model_counters counters;	/* without thread_wakes */
+	_Atomic uint64_t thread_wakes;
 	bool faulted, banned;		/* with model_config.events: @fault is set; it was reported */
 	struct simpler_hw_fault fault;
 
@@ -108,6 +109,9 @@ int context_sleep(struct model_context *c, uint32_t seen, uint64_t deadline_ns);
  */
 int stream_process(struct model_context *c, struct model_stream *target, uint64_t seqno,
 		   const struct model_wait *wait, bool *blocked);
+
+/* Ends the launch that a thread left half-way.  Owner only, and nobody comes to help any more. */
+void context_end_launch(struct model_context *c);
 
 /* What else than success (0) or failure (negative) can become of a command. */
 #define COMMAND_LATER	1	/* it waits for a value */

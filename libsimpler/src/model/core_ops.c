@@ -55,8 +55,13 @@ static void op_fail(int code, const char *fmt, ...)
 	va_end(ap);
 	guard_hold();
 	chip_lock(core->chip);
-	chip_fail_sched(core->chip, code > 0 ? code : SIMPLER_RUN_KERNEL_FAULT, core,
-			"kernel %s block %d: %s", core->kernel->name, core->pub.block_idx, text);
+	if (code > 0 && code <= SIMPLER_RUN_CODE_MAX)
+		chip_fail_sched(core->chip, code, core, "kernel %s block %d: %s",
+				core->kernel->name, core->pub.block_idx, text);
+	else
+		chip_fail_sched(core->chip, SIMPLER_RUN_KERNEL_FAULT, core,
+				"kernel %s block %d: code %d: %s", core->kernel->name,
+				core->pub.block_idx, code, text);
 	chip_abandon(core);
 }
 

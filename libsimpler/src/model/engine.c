@@ -196,18 +196,26 @@ static bool wants_to_leave(struct engine *e)
 	return e->leaving;
 }
 
+/* Armed: blocks have to come by run_core(). */
+static bool loses_completions(const struct engine *e)
+{
+	/* relaxed: armed by a test before the launch, which orders it */
+	return atomic_load_explicit(&e->inject, memory_order_relaxed) == MODEL_INJECT_LOST_COMPLETION;
+}
+
 static bool prefer_queue(struct chip *c, const struct chip_task *t)
 {
 	struct engine *e = engine_of(c);
 
-	return (e->threads > 1 && is_long(t)) || wants_to_leave(e);
+	return (e->threads > 1 && is_long(t)) || loses_completions(e) || wants_to_leave(e);
 }
 
 static bool prefer_queue_kernel(struct chip *c, const struct chip_kernel *k)
 {
 	struct engine *e = engine_of(c);
 
-	return (e->threads > 1 && k->cost_ns >= ENGINE_PARALLEL_NS) || wants_to_leave(e);
+	return (e->threads > 1 && k->cost_ns >= ENGINE_PARALLEL_NS) || loses_completions(e) ||
+	       wants_to_leave(e);
 }
 
 static struct chip_core *current_core(void)
@@ -267,9 +275,9 @@ static void orchestrator_main(void *arg)
 
 static bool lose_completion(struct engine *e)
 {
-	/* relaxed: see injected_fault() */
-	if (atomic_load_explicit(&e->inject, memory_order_relaxed) != MODEL_INJECT_LOST_COMPLETION)
+	if (!loses_completions(e))
 		return false;
+	/* relaxed: as above */
 	if (atomic_load_explicit(&e->inject_after, memory_order_relaxed)) {
 		atomic_fetch_sub_explicit(&e->inject_after, 1, memory_order_relaxed);
 		return false;
@@ -304,15 +312,13 @@ static void handle_signals(struct engine *e)
 	if (chip_is_fatal(c) ||
 	    bits >> ENGINE_SIG_BITS != atomic_load_explicit(&e->serial, memory_order_relaxed))
 		return;
-	chip_describe_stall(c, report, sizeof(report));
-	if (bits & ENGINE_SIG_TENSOR_WAIT && c->orch_wait == CHIP_ORCH_TENSOR)
+	if (bits & ENGINE_SIG_TENSOR_WAIT && c->orch_wait == CHIP_ORCH_TENSOR) {
+		chip_describe_stall(c, report, sizeof(report));
 		chip_fail_orch(c, SIMPLER_RUN_TENSOR_WAIT_TIMEOUT, "an element access waited too long: %s",
 			       report);
-	if (bits & ENGINE_SIG_WATCHDOG) {
-		c->failure.sub_class = c->running ? 1 : 4;
-		chip_fail_sched(c, SIMPLER_RUN_SCHEDULER_TIMEOUT, NULL, "sub_class=S%d: no progress for %u ms: %s",
-				c->failure.sub_class, e->no_progress_ms, report);
 	}
+	if (bits & ENGINE_SIG_WATCHDOG)
+		chip_no_progress(c, e->no_progress_ms);
 }
 
 static bool may_leave(const struct engine *e, const struct engine_thread *t)
@@ -524,6 +530,29 @@ int engine_drive(struct engine *e, const struct model_wait *wait)
 	/* release: the monitor's acquire sees a finished launch */
 	atomic_store_explicit(&e->active, false, memory_order_release);
 	return 0;
+}
+
+bool engine_give_up(struct engine *e)
+{
+	struct chip *c = &e->chip;
+
+	chip_lock(c);
+	chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, NULL, "no memory for a stack to execute on");
+	if (e->inside) {
+		chip_unlock(c);
+		return false;
+	}
+	if (e->orch_fiber) {
+		fiber_pool_put(&e->pool, e->orch_fiber);
+		e->orch_fiber = NULL;
+		chip_orchestrator_lost(c);
+	}
+	e->orch_runnable = false;
+	discard_parked(e);
+	bias_lock(e);
+	/* release: the monitor's acquire sees a finished launch */
+	atomic_store_explicit(&e->active, false, memory_order_release);
+	return true;
 }
 
 void engine_help(struct engine *e)

@@ -109,10 +109,17 @@ void engine_fini(struct engine *e);
  *
  * engine_start() makes it runnable; engine_drive() returns 0 when it is over,
  * -EINTR when @wait's interrupt check wants the thread back: then any thread
- * may go on with engine_drive().  After 0, chip_end() follows.
+ * may go on with engine_drive(); -ENOMEM when there is no stack to go on with.
+ * After 0, chip_end() follows.
  */
 int engine_start(struct engine *e);
 int engine_drive(struct engine *e, const struct model_wait *wait);
+
+/*
+ * Fails a launch that engine_drive() had no memory for.  true: it is over, chip_end() follows;
+ * false: other threads are still inside, call engine_drive() again.
+ */
+bool engine_give_up(struct engine *e);
 
 /* Joins the launch of another thread until there is nothing left to do. */
 void engine_help(struct engine *e);

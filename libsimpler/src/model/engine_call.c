@@ -68,16 +68,15 @@ static void fill_args(struct chip_core *core, int64_t *args)
 
 static void injected_fault(struct engine *e)
 {
-	uint32_t what;
+	/* relaxed, all of them: armed by a test before the launch, which orders it */
+	uint32_t what = atomic_load_explicit(&e->inject, memory_order_relaxed);
 
-	/* relaxed: armed by a test before the launch, which orders it */
+	if (what != MODEL_INJECT_KERNEL_CRASH && what != MODEL_INJECT_KERNEL_ENDLESS)
+		return;
 	if (atomic_load_explicit(&e->inject_after, memory_order_relaxed)) {
 		atomic_fetch_sub_explicit(&e->inject_after, 1, memory_order_relaxed);
 		return;
 	}
-	what = atomic_load_explicit(&e->inject, memory_order_relaxed);
-	if (what != MODEL_INJECT_KERNEL_CRASH && what != MODEL_INJECT_KERNEL_ENDLESS)
-		return;
 	atomic_store_explicit(&e->inject, MODEL_INJECT_NONE, memory_order_relaxed);
 	if (what == MODEL_INJECT_KERNEL_CRASH)
 		__builtin_trap();
@@ -194,7 +193,9 @@ static int report_call(struct engine *e, struct chip_core *core, int rc,
 	struct chip *c = &e->chip;
 
 	chip_lock(c);
-	if (rc > 0)
+	if (core->abandoned)
+		core->abandoned = false;	/* the launch had failed before */
+	else if (rc > 0)
 		report_kernel_fault(e, core, fault, fiber_guard_hit(engine_self()->current,
 								    (void *)fault->addr));
 	else if (rc < 0)

@@ -86,7 +86,8 @@ static void check_tensor_wait(struct engine *e, const struct watch *w, uint64_t 
 	/* relaxed: a time stamp, only compared */
 	uint64_t start = atomic_load_explicit(&e->chip.orch_wait_start_ns, memory_order_relaxed);
 
-	if (start && now - start > TENSOR_WAIT_NS)
+	/* slow is not dead: the clock starts again with every block that ends */
+	if (start && now - (start > w->since_ns ? start : w->since_ns) > TENSOR_WAIT_NS)
 		raise_signal(e, w, ENGINE_SIG_TENSOR_WAIT);
 }
 

@@ -145,9 +145,7 @@ int model_stream_destroy(struct model_stream *s)
 	}
 	if (c->launching == s) {
 		/* a thread left it half-way; finish it here */
-		engine_drive(&c->engine, NULL);
-		chip_end(&c->engine.chip, NULL);
-		c->launching = NULL;
+		context_end_launch(c);
 	}
 	unlink_stream(s);
 	context_release(c);

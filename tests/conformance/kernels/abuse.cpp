@@ -22,6 +22,11 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	case 5: *ctx.count = 65; return;
 	case 6: *ctx.count = UINT32_MAX; return;
 	case 7: *ctx.error = 103; return;
+	case 9: token.addr = 0x1000; break; /* nobody has memory there */
+	case 10: *ctx.error = -1; return;
+	case 11: *ctx.error = -2; return;
+	case 12: *ctx.error = -5; return;
+	case 13: *ctx.error = 5000; return;
 	default: /* 64 that hold already: allowed */
 		for (int i = 0; i < 63; i++)
 			register_completion_condition(ctx, token);

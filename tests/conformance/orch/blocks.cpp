@@ -237,6 +237,35 @@ void connected()	/* pushes, clusters, order, turns */
 		}
 }
 
+/* The allocation has to wait for a slot, and by then its clusters are taken. */
+void group_behind_a_full_window()	/* tasks in front, clusters */
+{
+	CoreTaskArgs none;
+
+	for (uint32_t i = 0; i < scalar(1); i++)
+		PTO2_SCOPE()
+			where({NO, WHERE, NO}, 48 * i, 16, none);
+	PTO2_SCOPE() {
+		ChipTensor cid = rt_allocate_cluster(static_cast<int64_t>(scalar(2)));
+
+		pinned(cid, {WHERE, WHERE, WHERE}, 48 * static_cast<uint32_t>(scalar(1)),
+		       static_cast<int64_t>(scalar(2)));
+	}
+}
+
+void pinned_cohort()	/* clusters, blocks, shape: 0 AIV, 1 MIX */
+{
+	ChipTensor cid = rt_allocate_cluster(static_cast<int64_t>(scalar(1)));
+	ChipTensor r = rows_from(0);
+	CoreTaskArgs args;
+
+	args.add_no_dep(r);
+	args.add_cluster(cid);
+	args.launch_spec.set_block_num(static_cast<int64_t>(scalar(2)));
+	args.launch_spec.set_require_sync_start(true);
+	rt_submit_task(scalar(3) ? MixedKernels{WHERE, WHERE, NO} : MixedKernels{NO, WHERE, NO}, args);
+}
+
 } // namespace
 
 extern "C" PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs &)
@@ -248,7 +277,8 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 {
 	static void (*const cases[])() = {
 		widths, blocks, cohort_among_others, predicate, null_predicates, early, many_early,
-		group, groups_in_turn, use_after_release, connected,
+		group, groups_in_turn, use_after_release, connected, group_behind_a_full_window,
+		pinned_cohort,
 	};
 
 	entry = &args;

@@ -104,6 +104,45 @@ void crash_of_one_block(const ChipTensor &x, uint64_t kind)
 		add(x);
 }
 
+/* The operand of the predicate has no memory, and nobody has touched it before. */
+void predicate_on_nothing(const ChipTensor &x)
+{
+	ChipTensor nowhere = make_tensor_external(reinterpret_cast<void *>(0x1000), {1}, 1,
+						  DataType::INT32);
+	CoreTaskArgs a;
+
+	add(x);
+	a.add_inout(x);
+	a.set_predicate(CoreTaskPredicate(nowhere, {0}, 1, PredicateOp::EQ, 0));
+	rt_submit_aiv_task(ADD_ONE, a);
+}
+
+/* n tasks on one cluster, each connected to the one before; the first has to wait. */
+void pipe_chain(const ChipTensor &x, uint64_t n)
+{
+	ChipTensor cid = rt_allocate_cluster(1);
+	ChipTensor pipe = make_pipe({16}, 1, DataType::INT32);
+	uint32_t one[1] = {1}, at[1] = {1};
+	ChipTensor rest = x.view(one, at, true);
+
+	add(x);
+	for (uint64_t i = 0; i < n; i++) {
+		ChipTensor next = make_pipe({16}, 1, DataType::INT32);
+		CoreTaskArgs a;
+
+		if (i)
+			a.add_no_dep(rest);
+		else
+			a.add_inout(x);
+		a.add_cluster(cid);
+		if (i)
+			a.add_pipe_in(pipe);
+		a.add_pipe_out(next);
+		rt_submit_aiv_task(ADD_ONE, a);
+		pipe = next;
+	}
+}
+
 } // namespace
 
 extern "C" PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs &)
@@ -222,6 +261,12 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 		break;
 	case 21:
 		crash_of_one_block(x, n);
+		break;
+	case 22:
+		predicate_on_nothing(x);
+		break;
+	case 23:
+		pipe_chain(x, n);
 		break;
 	default:
 		break;
