@@ -49,7 +49,7 @@ void fake_fault(struct fake_device *fake, const struct simpler_hw_fault *fault)
 	u32 entries = READ_ONCE(regs->fault_entries);
 	struct simpler_hw_fault *ring = fake_memory(fake, READ_ONCE(regs->fault_ring),
 						    (u64)entries * sizeof(*ring));
-	/* acquire: pairs with the driver's release of fault_consumer, after it has read the record */
+	/* acquire: pairs with the driver's release of fault_consumer, once it has the record */
 	u32 consumer = smp_load_acquire(&regs->fault_consumer);
 
 	if (!ring || fake->fault_producer - consumer >= entries) {
@@ -95,7 +95,7 @@ static void describe(struct fake_device *fake)
 		.temperature_mc = 45000,
 		.power_mw = 90000,
 		.memory_base = FAKE_MEMORY_BASE,
-		.doorbell_offset = 12,
+		.doorbell_offset = FAKE_DOORBELL_OFFSET,
 		.doorbell_base = FAKE_DOORBELL_BASE,
 		.doorbell_vectors = FAKE_VECTORS,
 		.irq_vectors = FAKE_VECTORS,
@@ -198,12 +198,38 @@ static int thread_main(void *data)
 
 /* ---- life ---- */
 
+static int create_parent(struct fake_device *fake)
+{
+	struct device *parent = kunit_device_register(fake->test, "simpler-fake");
+
+	if (IS_ERR(parent))
+		return PTR_ERR(parent);
+	parent->dma_mask = &parent->coherent_dma_mask;
+	fake->parent = parent;
+	return dma_set_mask_and_coherent(parent, DMA_BIT_MASK(52));
+}
+
+static void remove_parent(struct fake_device *fake)
+{
+	if (fake->parent)
+		kunit_device_unregister(fake->test, fake->parent);
+	fake->parent = NULL;
+}
+
 int fake_device_bind(struct fake_device *fake)
 {
-	struct simpler_device *sdev = simpler_device_create(fake->parent, &fake->res);
+	struct simpler_device *sdev;
+	int ret = create_parent(fake);
 
-	if (IS_ERR(sdev))
+	if (ret) {
+		remove_parent(fake);
+		return ret;
+	}
+	sdev = simpler_device_create(fake->parent, &fake->res);
+	if (IS_ERR(sdev)) {
+		remove_parent(fake);
 		return PTR_ERR(sdev);
+	}
 	WRITE_ONCE(fake->sdev, sdev);
 	return 0;
 }
@@ -214,6 +240,7 @@ void fake_device_unbind(struct fake_device *fake)
 		return;
 	simpler_device_destroy(fake->sdev);
 	WRITE_ONCE(fake->sdev, NULL);
+	remove_parent(fake);
 }
 
 void fake_device_set(struct fake_device *fake, const struct fake_faults *faults)
@@ -253,6 +280,7 @@ struct fake_device *fake_device_start(struct kunit *test)
 	struct fake_device *fake = kzalloc(sizeof(*fake), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
+	fake->test = test;
 	mutex_init(&fake->lock);
 	init_waitqueue_head(&fake->wake);
 	fake->memory = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, FAKE_ORDER);
@@ -262,10 +290,6 @@ struct fake_device *fake_device_start(struct kunit *test)
 	fake->regs = fake->memory;
 	describe(fake);
 	describe_resources(fake);
-	fake->parent = kunit_device_register(test, "simpler-fake");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake->parent);
-	fake->parent->dma_mask = &fake->parent->coherent_dma_mask;
-	KUNIT_ASSERT_EQ(test, dma_set_mask_and_coherent(fake->parent, DMA_BIT_MASK(52)), 0);
 	fake->thread = kthread_run(thread_main, fake, "fake-npu");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake->thread);
 	return fake;

@@ -26,6 +26,7 @@ struct task_struct;
 #define FAKE_STREAMS		16u
 #define FAKE_VECTORS		4u
 #define FAKE_DOORBELL_BASE	0x10000u
+#define FAKE_DOORBELL_OFFSET	12u
 
 struct fake_context {
 	bool live;
@@ -75,7 +76,8 @@ struct fake_counts {
 };
 
 struct fake_device {
-	struct device *parent;
+	struct kunit *test;
+	struct device *parent;		/* of one binding */
 	struct simpler_resources res;
 	struct simpler_device *sdev;	/* NULL: interrupts go nowhere */
 	struct simpler_hw_regs *regs;
@@ -104,7 +106,7 @@ struct fake_device {
 struct fake_device *fake_device_start(struct kunit *test);
 /** fake_device_bind - simpler_device_create() on it; the driver's error or 0 */
 int fake_device_bind(struct fake_device *fake);
-/** fake_device_unbind - simpler_device_destroy(), if it was bound */
+/** fake_device_unbind - simpler_device_destroy() and the end of its parent, if it was bound */
 void fake_device_unbind(struct fake_device *fake);
 /** fake_device_stop - unbind, end the thread, release everything */
 void fake_device_stop(struct fake_device *fake);

@@ -179,3 +179,15 @@ struct drm_simpler_memory_info fixture_memory(struct fixture *f, struct file *fi
 	query(f, file, DRM_SIMPLER_QUERY_MEMORY, &info, sizeof(info));
 	return info;
 }
+
+u64 *fixture_device_word(struct fixture *f, u64 address, bool write)
+{
+	u32 id = fixture_context(f, f->file).id;
+	u64 *at;
+
+	KUNIT_ASSERT_LT(f->test, id, FAKE_CONTEXTS);
+	mutex_lock(&f->fake->lock);
+	at = fake_translate(f->fake, id, address, write);
+	mutex_unlock(&f->fake->lock);
+	return at;
+}

@@ -59,6 +59,9 @@ struct drm_simpler_context_info fixture_context(struct fixture *f, struct file *
 struct drm_simpler_health_info fixture_health(struct fixture *f);
 struct drm_simpler_memory_info fixture_memory(struct fixture *f, struct file *file);
 
+/** fixture_device_word - where the device finds the 64 bits at an address of the only context */
+u64 *fixture_device_word(struct fixture *f, u64 address, bool write);
+
 /** fixture_until - poll a condition in virtual time; false after ten seconds of it */
 #define fixture_until(condition) ({					\
 	unsigned long _end = jiffies + 10 * HZ;				\
@@ -66,6 +69,21 @@ struct drm_simpler_memory_info fixture_memory(struct fixture *f, struct file *fi
 		schedule_timeout_uninterruptible(1);			\
 	(condition);							\
 })
+
+/** FIXTURE_REFUSED - a call with valid arguments but for one change ends with @_error */
+#define FIXTURE_REFUSED(_f, _cmd, _valid, _error, _change)		\
+	do {								\
+		typeof(_valid) _arg = (_valid);				\
+		_arg._change;						\
+		KUNIT_EXPECT_EQ_MSG((_f)->test, fixture_call(_f, _cmd, &_arg), \
+				    (long)(_error), "%s", #_change);	\
+	} while (0)
+
+#define FIXTURE_ACCEPTED(_f, _cmd, _valid)				\
+	do {								\
+		typeof(_valid) _arg = (_valid);				\
+		KUNIT_EXPECT_EQ((_f)->test, fixture_call(_f, _cmd, &_arg), 0L);	\
+	} while (0)
 
 #define FIXTURE_SUITE(_name, _cases)					\
 	static struct kunit_suite _cases##_suite = {			\
