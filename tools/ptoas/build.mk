@@ -5,7 +5,20 @@ ptoas_OBJS := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(ptoas_SRCS)))
 PTOAS_A := $(BUILD)/libptoas.a
 all_TARGETS += $(PTOAS_A)
 
-$(PTOAS_A): $(ptoas_OBJS)
+$(PTOAS_A): $(ptoas_OBJS) $(BUILD)/obj/libsimpler/src/base/arena.c.o
 	@echo '  AR      $@'
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 -include $(addsuffix .d,$(ptoas_OBJS))
+
+# Tests of the assembler link its library.
+ptoas_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_ptoas_*.c tests/conformance/test_pto_isa_text_*.c))
+$(ptoas_TESTS): $(PTOAS_A)
+
+# The program needs emission (emit.c) and the hazard checker (hazard.c).
+ifeq ($(words $(wildcard tools/ptoas/emit.c tools/ptoas/hazard.c)),2)
+bin_TARGETS += $(BUILD)/ptoas
+$(BUILD)/ptoas: $(BUILD)/obj/tools/ptoas/main.c.o $(PTOAS_A)
+	@echo '  LD      $@'
+	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+-include $(BUILD)/obj/tools/ptoas/main.c.o.d
+endif

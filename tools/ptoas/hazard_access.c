@@ -8,10 +8,11 @@
 /* ---- Values ----------------------------------------------------------------------------------- */
 
 #define MAX_SEEN	64
+#define MAX_STEPS	1024
 
 struct resolve {
 	const struct pto_value *seen[MAX_SEEN];
-	unsigned int n_seen, n;
+	unsigned int n_seen, n, steps;
 	struct pto_span *out;
 	bool lost;		/* too many possibilities */
 };
@@ -226,7 +227,7 @@ static void resolve(struct resolve *r, const struct pto_value *v, struct window 
 	for (i = 0; i < r->n_seen; i++)
 		if (r->seen[i] == v)
 			return;
-	if (r->n_seen == MAX_SEEN) {
+	if (r->n_seen == MAX_SEEN || r->steps++ > MAX_STEPS) {
 		r->lost = true;
 		return;
 	}

@@ -201,7 +201,34 @@ bool ssa_name(struct parser *p, struct pto_name **name)
 	return *name || no_memory(p);
 }
 
+static bool hexadecimal(struct parser *p, bool negative, int64_t *out)
+{
+	const char *start = p->at;
+	uint64_t value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(start, &end, 16);
+	p->at = end;
+	if (errno)
+		return fail(p, start, NULL, "integer does not fit 64 bits");
+	*out = (int64_t)(negative ? 0 - value : value);
+	return true;
+}
+
 bool integer(struct parser *p, int64_t *out)
+{
+	bool negative = peek(p) == '-';
+	const char *digits = p->at + negative;
+
+	if (digits[0] != '0' || digits[1] != 'x')
+		return decimal(p, out);
+	p->at = digits;
+	return hexadecimal(p, negative, out);
+}
+
+/* Of a shape, where 0x16 is a row count of 0. */
+bool decimal(struct parser *p, int64_t *out)
 {
 	bool negative = take(p, '-');
 	const char *start;
@@ -213,17 +240,6 @@ bool integer(struct parser *p, int64_t *out)
 	if (!is(*start, C_DIGIT))
 		return fail(p, start, NULL, "expected an integer, not %s",
 			    describe(p, start, text));
-	if (start[0] == '0' && start[1] == 'x') {
-		char *end;
-
-		errno = 0;
-		value = strtoull(start, &end, 16);
-		p->at = end;
-		if (errno)
-			return fail(p, start, NULL, "integer does not fit 64 bits");
-		*out = (int64_t)(negative ? 0 - value : value);
-		return true;
-	}
 	for (; is(*p->at, C_DIGIT); p->at++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)(*p->at - '0'), &value))

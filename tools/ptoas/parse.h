@@ -93,7 +93,8 @@ bool take_word(struct parser *p, const char *word);
 bool expect_word(struct parser *p, const char *word);
 struct span word(struct parser *p);		/* size 0 when there is none */
 bool ssa_name(struct parser *p, struct pto_name **name);	/* behind "%" */
-bool integer(struct parser *p, int64_t *out);
+bool integer(struct parser *p, int64_t *out);	/* decimal, or hexadecimal behind 0x */
+bool decimal(struct parser *p, int64_t *out);
 bool string(struct parser *p, const struct pto_name **out);
 bool symbol(struct parser *p, const struct pto_name **out);
 bool deeper(struct parser *p);			/* pairs with p->depth-- */

@@ -47,7 +47,7 @@ static bool parse_dims(struct parser *p, struct pto_type *t)
 			return fail(p, p->at, NULL, "more than %d dimensions", PTO_MAX_RANK);
 		if (c == '?')
 			p->at++;
-		else if (!integer(p, &n))
+		else if (!decimal(p, &n))
 			return false;
 		else if (n < 0 && n != -1)
 			return fail(p, p->at, NULL, "dimension %lld is negative", (long long)n);
@@ -96,7 +96,7 @@ static bool parse_ptr(struct parser *p, struct pto_type *t)
 /* "<4>" or "<8xi32>" */
 static bool parse_counted(struct parser *p, struct pto_type *t)
 {
-	if (!expect(p, '<') || !integer(p, &t->count))
+	if (!expect(p, '<') || !decimal(p, &t->count))
 		return false;
 	if (t->count <= 0 || t->count > INT32_MAX)
 		return fail(p, p->at, NULL, "count %lld is not positive or too large",
@@ -171,7 +171,7 @@ static bool parse_extent(struct parser *p, int64_t *out)
 	}
 	skip_space(p);
 	start = p->at;
-	if (!integer(p, out))
+	if (!decimal(p, out))
 		return false;
 	if (*out == -1)
 		*out = PTO_DYNAMIC;
@@ -187,7 +187,7 @@ static bool parse_size(struct parser *p, int64_t *out)
 
 	skip_space(p);
 	start = p->at;
-	if (!integer(p, out))
+	if (!decimal(p, out))
 		return false;
 	if (*out < 0 || *out > INT32_MAX)
 		return fail(p, start, NULL, "rows/cols must be non-negative");
@@ -202,7 +202,7 @@ static bool parse_small(struct parser *p, const char *what, int64_t n, uint8_t *
 
 	skip_space(p);
 	start = p->at;
-	if (!integer(p, &value))
+	if (!decimal(p, &value))
 		return false;
 	if (value < 0 || value >= n)
 		return fail(p, start, NULL, "unknown %s: %lld", what, (long long)value);
@@ -217,7 +217,7 @@ static bool parse_fractal(struct parser *p, struct pto_type *t)
 
 	skip_space(p);
 	start = p->at;
-	if (!integer(p, &value))
+	if (!decimal(p, &value))
 		return false;
 	if (value != 512 && value != 1024 && value != 32 && value != 16)
 		return fail(p, start, "fractal is 512, 1024, 32 or 16", "unknown fractal: %lld",
@@ -367,6 +367,10 @@ static bool parse_tile_buf(struct parser *p, struct pto_type *t)
 	if (t->space == PTO_SPACE_LEFT) /* section 8.3: whatever was written */
 		t->blayout = p->m->arch == PTO_ARCH_A5 ? PTO_COL_MAJOR : PTO_ROW_MAJOR;
 	for (i = 0; i < 2; i++)
+		if (t->dim[i] > INT32_MAX)
+			return fail(p, start, NULL, "a tile of %lld %s is too large",
+				    (long long)t->dim[i], i ? "columns" : "rows");
+	for (i = 0; i < 2; i++)
 		if (t->valid[i] > t->dim[i])
 			return fail(p, start, "a valid extent is at most the tile's",
 				    "valid %s %lld is larger than %lld %s", i ? "columns" : "rows",
@@ -390,7 +394,7 @@ static bool parse_multi(struct parser *p, struct pto_type *t)
 	if (!t->inner || !expect(p, ',') || !expect_word(p, "count") || !expect(p, '='))
 		return false;
 	start = p->at;
-	if (!integer(p, &t->count))
+	if (!decimal(p, &t->count))
 		return false;
 	if (t->count < 2 || t->count > 16)
 		return fail(p, start, "count is 2 to 16", "count %lld is out of range",

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The passes, one function per file. */
+#ifndef PTOAS_PASSES_H
+#define PTOAS_PASSES_H
+
+#include <errno.h>
+
+#include "pass.h"
+
+int pass_check_level(struct pto_pass_ctx *c);		/* pass_level.c */
+int pass_lower_events(struct pto_pass_ctx *c);		/* pass_events.c */
+int pass_infer_layout(struct pto_pass_ctx *c);		/* pass_layout.c */
+bool infer_layout_wanted(const struct pto_pass_ctx *c);
+
+#endif
