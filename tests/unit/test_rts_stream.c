@@ -158,6 +158,90 @@ static void event_holds_another_stream_back(void **state)
 	simpler_event_destroy(NULL);
 }
 
+static struct simpler_event *recorded(struct fixture *f, struct simpler_stream *s)
+{
+	struct simpler_event *e;
+
+	assert_int_equal(simpler_event_create(f->context, &e), 0);
+	assert_int_equal(simpler_event_record(e, s), 0);
+	return e;
+}
+
+/* A launch that is held until fake_release(). */
+static void hold(struct simpler_stream *s)
+{
+	static struct simpler_hw_launch l;
+	static struct simpler_hw_status status;
+	struct simpler_hw_cmd launch = { .opcode = SIMPLER_HW_OP_LAUNCH };
+
+	l.status = (uintptr_t)&status;
+	launch.launch.desc = (uintptr_t)&l;
+	fake.hold = true;
+	rts_stream_push(s, &launch);
+	rts_stream_publish(s);
+}
+
+static void event_outlives_the_stream_it_was_recorded_on(void **state)
+{
+	struct fixture *f = *state;
+	struct simpler_stream *s;
+	struct simpler_event *e;
+
+	assert_int_equal(simpler_stream_create(f->context, &s), 0);
+	hold(s);
+	e = recorded(f, s);
+	assert_int_equal(simpler_event_query(e), 0);
+	/* a refused end leaves the recording as it is */
+	fake.busy_stream = true;
+	assert_int_equal(simpler_stream_destroy(s), SIMPLER_ERR_INVALID_STATE);
+	assert_int_equal(simpler_event_query(e), 0);
+	fake.busy_stream = false;
+	assert_int_equal(simpler_stream_destroy(s), 0);
+	assert_int_equal(simpler_event_query(e), 1);
+	assert_int_equal(simpler_event_synchronize(e, NULL), 0);
+	assert_int_equal(simpler_stream_wait_event(f->a, e), 0);
+	assert_int_equal(simpler_stream_synchronize(f->a, NULL), 0);
+	fake_release();
+	assert_int_equal(simpler_event_record(e, f->a), 0);
+	assert_int_equal(simpler_event_synchronize(e, NULL), 0);
+	simpler_event_destroy(e);
+}
+
+static void waiting_stream_goes_on_when_the_recorded_one_and_the_event_are_gone(void **state)
+{
+	struct simpler_wait now = { .timeout_ns = 0 };
+	struct fixture *f = *state;
+	struct simpler_stream *s;
+	struct simpler_event *e;
+
+	assert_int_equal(simpler_stream_create(f->context, &s), 0);
+	hold(s);
+	e = recorded(f, s);
+	assert_int_equal(simpler_stream_wait_event(f->b, e), 0);
+	simpler_event_destroy(e);
+	assert_int_equal(simpler_stream_synchronize(f->b, &now), SIMPLER_ERR_TIMEOUT);
+	assert_int_equal(simpler_stream_destroy(s), 0);
+	assert_int_equal(simpler_stream_synchronize(f->b, NULL), 0);
+	fake_release();
+}
+
+static void events_do_not_order_streams_of_different_contexts(void **state)
+{
+	struct fixture *f = *state;
+	struct simpler_context *other;
+	struct simpler_stream *s;
+	struct simpler_event *e = recorded(f, f->a);
+
+	assert_int_equal(simpler_context_create(f->device, &other), 0);
+	assert_int_equal(simpler_stream_create(other, &s), 0);
+	assert_int_equal(simpler_event_record(e, s), SIMPLER_ERR_INVALID_ARGUMENT);
+	assert_int_equal(simpler_stream_wait_event(s, e), SIMPLER_ERR_INVALID_ARGUMENT);
+	assert_int_equal(simpler_event_synchronize(e, NULL), 0);
+	assert_int_equal(simpler_stream_destroy(s), 0);
+	assert_int_equal(simpler_context_destroy(other), 0);
+	simpler_event_destroy(e);
+}
+
 static void lost_chip_ends_waits(void **state)
 {
 	struct fixture *f = *state;
@@ -182,6 +266,9 @@ int main(void)
 		rts_test(first_failed_command_is_told_by_synchronize),
 		rts_test(single_commands_report_each_their_own_failure),
 		rts_test(event_holds_another_stream_back),
+		rts_test(event_outlives_the_stream_it_was_recorded_on),
+		rts_test(waiting_stream_goes_on_when_the_recorded_one_and_the_event_are_gone),
+		rts_test(events_do_not_order_streams_of_different_contexts),
 		rts_test(lost_chip_ends_waits),
 	};
 

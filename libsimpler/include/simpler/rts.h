@@ -115,14 +115,18 @@ SIMPLER_API int simpler_stream_synchronize(struct simpler_stream *s,
 
 /** simpler_event_create - an event that nothing has recorded counts as passed */
 SIMPLER_API int simpler_event_create(struct simpler_context *c, struct simpler_event **out);
-/* Accepts NULL.  No queued command may refer to it any more. */
+/* Accepts NULL.  Commands that wait for it go on to do so. */
 SIMPLER_API void simpler_event_destroy(struct simpler_event *e);
-/* Passes when all commands queued on @s so far have ended. */
+/*
+ * Passes when all commands queued on @s so far have ended, which destroying @s
+ * makes them.  SIMPLER_ERR_INVALID_ARGUMENT when @s is of another context.
+ */
 SIMPLER_API int simpler_event_record(struct simpler_event *e, struct simpler_stream *s);
-/* Later commands of @s wait for the latest recording of @e. */
+/* Later commands of @s wait for the latest recording of @e; both are of one context. */
 SIMPLER_API int simpler_stream_wait_event(struct simpler_stream *s, struct simpler_event *e);
 /* 1 passed, 0 not yet. */
 SIMPLER_API int simpler_event_query(const struct simpler_event *e);
+/* Waits on the recorded stream, which must not be destroyed meanwhile. */
 SIMPLER_API int simpler_event_synchronize(struct simpler_event *e, const struct simpler_wait *wait);
 
 SIMPLER_END_DECLS

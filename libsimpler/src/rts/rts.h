@@ -6,6 +6,14 @@
  * A stream is a ring of simpler_hw.h; this side is its producer.  Functions
  * named rts_stream_* expect the caller to serialise producers of one stream;
  * the public functions do that with the stream's own lock.
+ *
+ * Lives.  A stream is destroyed whenever its owner wants; an event recorded on
+ * it may still be asked, and another stream may have a WAIT for it in its ring.
+ * What these two need is struct rts_fence, which is counted: the stream holds a
+ * reference, each event to that of its latest recording, and each WAIT command
+ * one until the waiting stream has passed it.  Destroying the stream ends all
+ * of its commands, so the fence then counts as passed: its word takes the
+ * largest value, which lets WAIT commands go on.
  */
 #ifndef SIMPLER_RTS_RTS_H
 #define SIMPLER_RTS_RTS_H
@@ -44,19 +52,36 @@ struct simpler_stream {
 	uint32_t entries;
 	uint64_t queued;		/* commands written; published or about to be */
 	pthread_mutex_t lock;		/* producer side, of the public functions */
-	void *fence;			/* words that FENCE commands of this stream write */
-	uint64_t fence_addr;
+	struct rts_fence *fence;	/* words that FENCE commands of this stream write */
 	uint64_t fence_value;		/* last value of the events' timeline that is queued */
 	uint64_t proof;			/* serial of rts_stream_run() */
-	struct stream_mapping *mappings;	/* of host memory that copies use; lock */
+	struct stream_use *uses;	/* host memory and fences of queued commands; lock */
+};
+
+#define RTS_FENCE_TIMELINE	0	/* word that grows with every recording */
+#define RTS_FENCE_PROOF		1	/* word of rts_stream_run() */
+
+/* Memory shared with the chip, in which other streams see how far a stream is. */
+struct rts_fence {
+	_Atomic uint32_t refs;
+	struct simpler_context *context;
+	uint64_t *words;
+	uint64_t addr;			/* as the chip sees @words */
+	pthread_mutex_t lock;
+	struct simpler_stream *stream;	/* NULL once destroyed; lock */
+};
+
+/* A place in a stream. */
+struct rts_recording {
+	struct rts_fence *fence;	/* NULL: none */
+	uint64_t seqno;
+	uint64_t value;			/* of the timeline's word */
 };
 
 struct simpler_event {
 	struct simpler_context *context;
 	pthread_mutex_t lock;
-	struct simpler_stream *stream;	/* of the latest recording; NULL none */
-	uint64_t seqno;
-	uint64_t value;			/* of the stream's fence */
+	struct rts_recording at;	/* the latest; lock */
 };
 
 /** rts_code - public code of a transport's errno */
@@ -94,5 +119,17 @@ int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_w
 
 /** rts_stream_run - queue one command, wait for it, return its outcome; one at a time per stream */
 int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd);
+
+/* With one reference. SIMPLER_ERR_NO_MEMORY */
+int rts_fence_create(struct simpler_context *c, struct rts_fence **out);
+struct rts_fence *rts_fence_get(struct rts_fence *f);
+/* Accepts NULL. */
+void rts_fence_put(struct rts_fence *f);
+/* Ends the transport's stream, and with it all recordings; on failure nothing has changed. */
+int rts_fence_end(struct rts_fence *f, struct simpler_stream *s);
+/* Queues the command behind which @at lies; @at->fence is a reference of the caller's. */
+int rts_stream_record(struct simpler_stream *s, struct rts_recording *at);
+/* Holds later commands of @s back until @at has been passed. */
+int rts_stream_await(struct simpler_stream *s, const struct rts_recording *at);
 
 #endif /* SIMPLER_RTS_RTS_H */

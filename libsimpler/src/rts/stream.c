@@ -10,7 +10,6 @@
 #include "rts/rts.h"
 
 #define STREAM_ENTRIES 256
-#define STREAM_PROOF_WORD 1	/* of the fence memory; word 0 is the events' timeline */
 
 int rts_wait_init(struct rts_wait *to, const struct simpler_wait *from)
 {
@@ -34,17 +33,16 @@ int rts_wait_init(struct rts_wait *to, const struct simpler_wait *from)
 static int stream_map(struct simpler_stream *s, uint32_t entries)
 {
 	struct simpler_context *c = s->context;
-	void *fence;
-	int rc = c->ops->shared_alloc(c->priv, SIMPLER_HW_CMD_BYTES, &fence, &s->fence_addr);
+	int rc = rts_fence_create(c, &s->fence);
 
 	if (rc)
-		return rts_code(rc);
-	s->fence = fence;
+		return rc;
 	rc = c->ops->stream_create(c->priv, entries, &s->priv);
 	if (rc) {
-		c->ops->shared_free(c->priv, fence, SIMPLER_HW_CMD_BYTES);
+		rts_fence_put(s->fence);
 		return rts_code(rc);
 	}
+	s->fence->stream = s;
 	s->ring = c->ops->stream_ring(s->priv);
 	s->cmds = (struct simpler_hw_cmd *)(s->ring + 1);
 	s->entries = entries;
@@ -77,27 +75,37 @@ int simpler_stream_create(struct simpler_context *c, struct simpler_stream **out
 	return rts_stream_create(c, STREAM_ENTRIES, out);
 }
 
-/* ---- host memory that a copy in the ring uses ---- */
+/* ---- what commands in the ring still use ---- */
 
-struct stream_mapping {
-	struct stream_mapping *next;
-	uint64_t addr, bytes;
-	uint64_t seqno;			/* of the copy */
+/* A mapping of host memory for a copy, or a reference to the fence of a wait. */
+struct stream_use {
+	struct stream_use *next;
+	struct rts_fence *fence;	/* NULL: a mapping */
+	uint64_t addr, bytes;		/* of the mapping */
+	uint64_t seqno;			/* of the command */
 };
 
-/* Undoes the mappings of copies up to @completed; the stream's lock is held, or it is unused. */
-static void unmap_completed(struct simpler_stream *s, uint64_t completed)
+static void use_end(struct simpler_stream *s, struct stream_use *u)
 {
-	struct stream_mapping **link = &s->mappings, *m;
+	if (u->fence)
+		rts_fence_put(u->fence);
+	else
+		s->ops->host_unmap(s->context->priv, u->addr, u->bytes);
+	free(u);
+}
 
-	while ((m = *link)) {
-		if (m->seqno > completed) {
-			link = &m->next;
+/* Ends the uses of commands up to @completed; the stream's lock is held, or it is unused. */
+static void uses_end(struct simpler_stream *s, uint64_t completed)
+{
+	struct stream_use **link = &s->uses, *u;
+
+	while ((u = *link)) {
+		if (u->seqno > completed) {
+			link = &u->next;
 			continue;
 		}
-		*link = m->next;
-		s->ops->host_unmap(s->context->priv, m->addr, m->bytes);
-		free(m);
+		*link = u->next;
+		use_end(s, u);
 	}
 }
 
@@ -107,11 +115,11 @@ int simpler_stream_destroy(struct simpler_stream *s)
 
 	if (!s)
 		return 0;
-	rc = s->ops->stream_destroy(s->priv);
+	rc = rts_fence_end(s->fence, s);
 	if (rc)
-		return rts_code(rc);
-	unmap_completed(s, UINT64_MAX);
-	s->ops->shared_free(s->context->priv, s->fence, SIMPLER_HW_CMD_BYTES);
+		return rc;
+	uses_end(s, UINT64_MAX);
+	rts_fence_put(s->fence);
 	/* release: pairs with the acquire in simpler_context_destroy() */
 	atomic_fetch_sub_explicit(&s->context->children, 1, memory_order_release);
 	pthread_mutex_destroy(&s->lock);
@@ -214,12 +222,12 @@ static int stream_run_locked(struct simpler_stream *s, const struct simpler_hw_c
 {
 	struct simpler_hw_cmd run = *cmd;
 	struct simpler_hw_cmd proof = { .opcode = SIMPLER_HW_OP_FENCE };
-	uint64_t *word = (uint64_t *)s->fence + STREAM_PROOF_WORD;
+	uint64_t *word = &s->fence->words[RTS_FENCE_PROOF];
 	uint64_t seqno, last;
 	int rc;
 
 	run.batch = proof.batch = (uint32_t)++s->proof | 1u << 31;	/* never 0 */
-	proof.fence.addr = s->fence_addr + STREAM_PROOF_WORD * sizeof(*word);
+	proof.fence.addr = s->fence->addr + RTS_FENCE_PROOF * sizeof(*word);
 	proof.fence.value = s->proof;
 	rc = stream_enqueue_locked(s, &run, &seqno);
 	if (!rc)
@@ -265,46 +273,44 @@ static int stream_copy(struct simpler_stream *s, uint64_t dst, uint64_t src, uin
 	return stream_send(s, &cmd);
 }
 
-/* Queues a copy whose host side was mapped for it, and remembers to undo that. */
-static int enqueue_mapped(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
-			  struct stream_mapping *m)
+/* Queues a command together with what it uses; on failure @u remains the caller's. */
+static int enqueue_using(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
+			 struct stream_use *u)
 {
 	int rc;
 
 	pthread_mutex_lock(&s->lock);
-	unmap_completed(s, rts_stream_completed(s));
-	rc = stream_enqueue_locked(s, cmd, &m->seqno);
+	uses_end(s, rts_stream_completed(s));
+	rc = stream_enqueue_locked(s, cmd, &u->seqno);
 	if (!rc) {
-		m->next = s->mappings;
-		s->mappings = m;
+		u->next = s->uses;
+		s->uses = u;
 	}
 	pthread_mutex_unlock(&s->lock);
+	if (!rc)
+		rts_stream_doorbell(s);
 	return rc;
 }
 
 static int copy_host(struct simpler_stream *s, const void *host, uint64_t device, uint64_t bytes,
 		     bool to_device)
 {
-	struct stream_mapping *m = malloc(sizeof(*m));
+	struct stream_use *u = calloc(1, sizeof(*u));
 	struct simpler_hw_cmd cmd = { .opcode = SIMPLER_HW_OP_COPY, .copy = { .bytes = bytes } };
-	int rc = m ? rts_code(s->ops->host_map(s->context->priv, host, bytes, &m->addr)) :
+	int rc = u ? rts_code(s->ops->host_map(s->context->priv, host, bytes, &u->addr)) :
 		     SIMPLER_ERR_NO_MEMORY;
 
 	if (rc) {
-		free(m);
+		free(u);
 		return rc;
 	}
-	m->bytes = bytes;
-	cmd.copy.dst = to_device ? device : m->addr;
-	cmd.copy.src = to_device ? m->addr : device;
-	rc = enqueue_mapped(s, &cmd, m);
-	if (rc) {
-		s->ops->host_unmap(s->context->priv, m->addr, bytes);
-		free(m);
-		return rc;
-	}
-	rts_stream_doorbell(s);
-	return 0;
+	u->bytes = bytes;
+	cmd.copy.dst = to_device ? device : u->addr;
+	cmd.copy.src = to_device ? u->addr : device;
+	rc = enqueue_using(s, &cmd, u);
+	if (rc)
+		use_end(s, u);
+	return rc;
 }
 
 int simpler_stream_copy_to_device(struct simpler_stream *s, uint64_t dst, const void *src,
@@ -356,98 +362,46 @@ int simpler_stream_synchronize(struct simpler_stream *s, const struct simpler_wa
 	return !rc && rts_stream_banned(s) ? SIMPLER_ERR_DEVICE_LOST : rc;
 }
 
-/* ---- events ---- */
+/* ---- for events ---- */
 
-int simpler_event_create(struct simpler_context *c, struct simpler_event **out)
-{
-	struct simpler_event *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		return SIMPLER_ERR_NO_MEMORY;
-	e->context = c;
-	pthread_mutex_init(&e->lock, NULL);
-	/* relaxed: ordering matters only when the count drops, see simpler_context_destroy() */
-	atomic_fetch_add_explicit(&c->children, 1, memory_order_relaxed);
-	*out = e;
-	return 0;
-}
-
-void simpler_event_destroy(struct simpler_event *e)
-{
-	if (!e)
-		return;
-	/* release: pairs with the acquire in simpler_context_destroy() */
-	atomic_fetch_sub_explicit(&e->context->children, 1, memory_order_release);
-	pthread_mutex_destroy(&e->lock);
-	free(e);
-}
-
-int simpler_event_record(struct simpler_event *e, struct simpler_stream *s)
+int rts_stream_record(struct simpler_stream *s, struct rts_recording *at)
 {
 	struct simpler_hw_cmd cmd = {
 		.opcode = SIMPLER_HW_OP_FENCE,
-		.fence = { .addr = s->fence_addr },
+		.fence = { .addr = s->fence->addr + RTS_FENCE_TIMELINE * sizeof(uint64_t) },
 	};
-	uint64_t seqno;
 	int rc;
 
 	pthread_mutex_lock(&s->lock);
 	cmd.fence.value = s->fence_value + 1;
-	rc = stream_enqueue_locked(s, &cmd, &seqno);
+	rc = stream_enqueue_locked(s, &cmd, &at->seqno);
 	if (!rc)
-		s->fence_value++;
+		at->value = ++s->fence_value;
 	pthread_mutex_unlock(&s->lock);
 	if (rc)
 		return rc;
 	rts_stream_doorbell(s);
-	pthread_mutex_lock(&e->lock);
-	e->stream = s;
-	e->seqno = seqno;
-	e->value = cmd.fence.value;
-	pthread_mutex_unlock(&e->lock);
+	at->fence = rts_fence_get(s->fence);
 	return 0;
 }
 
-/* The latest recording; its stream is NULL if there is none. */
-static struct simpler_event event_snapshot(const struct simpler_event *e)
+int rts_stream_await(struct simpler_stream *s, const struct rts_recording *at)
 {
-	struct simpler_event *locked = (struct simpler_event *)e;
-	struct simpler_event copy = { 0 };
+	struct stream_use *u = calloc(1, sizeof(*u));
+	struct simpler_hw_cmd cmd = {
+		.opcode = SIMPLER_HW_OP_WAIT,
+		.wait = {
+			.addr = at->fence->addr + RTS_FENCE_TIMELINE * sizeof(uint64_t),
+			.value = at->value,
+		},
+	};
+	int rc;
 
-	pthread_mutex_lock(&locked->lock);
-	copy.stream = e->stream;
-	copy.seqno = e->seqno;
-	copy.value = e->value;
-	pthread_mutex_unlock(&locked->lock);
-	return copy;
-}
-
-int simpler_stream_wait_event(struct simpler_stream *s, struct simpler_event *e)
-{
-	struct simpler_event at = event_snapshot(e);
-	struct simpler_hw_cmd cmd = { .opcode = SIMPLER_HW_OP_WAIT };
-
-	if (!at.stream || at.stream == s)
-		return 0;
-	cmd.wait.addr = at.stream->fence_addr;
-	cmd.wait.value = at.value;
-	return stream_send(s, &cmd);
-}
-
-int simpler_event_query(const struct simpler_event *e)
-{
-	struct simpler_event at = event_snapshot(e);
-
-	return !at.stream || rts_stream_completed(at.stream) >= at.seqno;
-}
-
-int simpler_event_synchronize(struct simpler_event *e, const struct simpler_wait *wait)
-{
-	struct simpler_event at = event_snapshot(e);
-	struct rts_wait w;
-	int rc = rts_wait_init(&w, wait);
-
-	if (rc || !at.stream)
-		return rc;
-	return rts_stream_wait(at.stream, at.seqno, &w);
+	if (!u)
+		return SIMPLER_ERR_NO_MEMORY;
+	u->fence = rts_fence_get(at->fence);
+	rc = enqueue_using(s, &cmd, u);
+	if (rc)
+		use_end(s, u);
+	return rc;
 }
