@@ -145,9 +145,11 @@ static int fake_memory_free(void *context, uint64_t addr)
 
 	(void)context;
 	fake.fail_memory_free = 0;
+	if (rc)
+		return rc;
 	fake.live.memory--;
 	free((void *)(uintptr_t)addr);
-	return rc;
+	return 0;
 }
 
 static void fake_memory_usage(void *context, uint64_t *mine, uint64_t *all)

@@ -221,7 +221,8 @@ SIMPLER_API int simpler_worker_malloc(struct simpler_worker *w, uint64_t size,
  *
  * Returns 0, SIMPLER_ERR_BUFFER_NOT_LIVE (freed before, or of another Worker),
  * SIMPLER_ERR_BUFFER_BORROWED (wrapped), SIMPLER_ERR_BUFFER_SPACE (host memory),
- * SIMPLER_ERR_BUFFER_IN_USE, SIMPLER_ERR_BUFFER_UNPROVEN.
+ * SIMPLER_ERR_BUFFER_IN_USE, SIMPLER_ERR_BUFFER_UNPROVEN, or the code of the chip's
+ * refusal.  After a failure the buffer is as usable as before.
  */
 SIMPLER_API int simpler_worker_free(struct simpler_worker *w, struct simpler_buffer *buffer);
 

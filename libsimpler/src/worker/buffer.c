@@ -145,12 +145,11 @@ static int check_idle(const struct simpler_buffer *b, struct simpler_error *e)
 	return 0;
 }
 
-/* Revokes the buffer for free; locked. */
-static int free_revoke(struct simpler_worker *w, const struct simpler_buffer *handle,
+/* The live buffer that may be freed; locked. */
+static int free_check(struct simpler_worker *w, const struct simpler_buffer *handle,
 		       struct simpler_buffer **out, struct simpler_error *e)
 {
 	struct simpler_buffer *b;
-	int rc;
 
 	if (handle->desc.address_space != SIMPLER_SPACE_DEVICE)
 		return err_set(e, SIMPLER_ERR_BUFFER_SPACE,
@@ -164,18 +163,32 @@ static int free_revoke(struct simpler_worker *w, const struct simpler_buffer *ha
 	if (b->kind == BUFFER_WRAP)
 		return err_set(e, SIMPLER_ERR_BUFFER_BORROWED,
 			       "the storage is borrowed from the caller; close the buffer instead");
-	rc = check_idle(b, e);
+	*out = b;
+	return check_idle(b, e);
+}
+
+/* The chip first: what it refuses to free stays usable (decisions D34). Locked. */
+static int free_locked(struct simpler_worker *w, const struct simpler_buffer *handle,
+		       struct simpler_buffer **put, struct simpler_error *e)
+{
+	struct simpler_buffer *b;
+	int rc = free_check(w, handle, &b, e);
+
 	if (rc)
 		return rc;
+	rc = simpler_context_free(w->context, b->address);
+	if (rc)
+		return err_set(e, rc, "the chip refused to free the memory at 0x%llx: %s",
+			       (unsigned long long)b->address, simpler_error_description(rc));
 	buffers_revoke(w, b);
 	buffers_unlist(b);
-	*out = b;
+	*put = b;
 	return 0;
 }
 
 int simpler_worker_free(struct simpler_worker *w, struct simpler_buffer *handle)
 {
-	struct simpler_buffer *b = NULL;
+	struct simpler_buffer *put = NULL;
 	struct worker_lease lease;
 	struct simpler_error e;
 	int rc = lease_begin(w, &lease, &e);
@@ -183,17 +196,9 @@ int simpler_worker_free(struct simpler_worker *w, struct simpler_buffer *handle)
 	if (rc)
 		return worker_failed(w, &e);
 	lane_reap_locked(w);
-	rc = free_revoke(w, handle, &b, &e);
-	pthread_mutex_unlock(&w->lock);
-	if (!rc) {
-		rc = simpler_context_free(w->context, b->address);
-		if (rc)
-			err_set(&e, rc, "the chip refused to free the memory at 0x%llx: %s",
-				(unsigned long long)b->address, simpler_error_description(rc));
-		simpler_buffer_put(b);
-	}
-	pthread_mutex_lock(&w->lock);
+	rc = free_locked(w, handle, &put, &e);
 	lease_end(w, &lease);
+	simpler_buffer_put(put);
 	return rc ? worker_failed(w, &e) : 0;
 }
 
