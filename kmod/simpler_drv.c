@@ -149,13 +149,11 @@ static int device_init(struct simpler_device *sdev, const struct simpler_resourc
 	return drmm_add_action_or_reset(&sdev->drm, device_fini, sdev);
 }
 
-/* A device that another driver, or this one before a crash, left running starts afresh. */
+/* Whatever another driver, or this one before an unbinding or a crash, left there ends. */
 static int start_fresh(struct simpler_device *sdev)
 {
-	int ret = 0;
+	int ret = simpler_hw_reset(sdev);
 
-	if (simpler_read(sdev->regs->control) || simpler_read(sdev->regs->status))
-		ret = simpler_hw_reset(sdev);
 	return ret ? ret : simpler_hw_start(sdev);
 }
 

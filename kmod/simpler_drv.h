@@ -77,6 +77,7 @@ struct simpler_device {
 	u32 counter_hz;
 	u32 max_contexts;
 	u32 max_streams;
+	u32 doorbell_offset;
 	u32 doorbell_base;
 	u32 doorbell_vectors;
 	u32 irq_vectors;

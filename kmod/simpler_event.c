@@ -40,6 +40,8 @@ static void handle_fault(struct simpler_device *sdev)
 	struct simpler_ctx *ctx;
 
 	copy_fault(sdev, &record);
+	if (!record.code)
+		return;		/* not a record: the device has counted what it did not write */
 	to_user(&record, &fault);
 	simpler_counter_add(sdev, SIMPLER_COUNTER_FAULTS);
 	trace_simpler_fault(sdev, record.context, &fault);
@@ -58,9 +60,10 @@ static void handle_faults(struct simpler_device *sdev)
 	struct simpler_hw_regs *regs = sdev->regs;
 	u32 producer = simpler_read(regs->fault_producer);
 
-	/* More than the ring holds cannot be there: look at each slot once. */
-	if (producer - sdev->fault_consumer > SIMPLER_FAULT_RING_ENTRIES)
-		WRITE_ONCE(sdev->fault_consumer, producer - SIMPLER_FAULT_RING_ENTRIES);
+	if (producer - sdev->fault_consumer > SIMPLER_FAULT_RING_ENTRIES) {
+		simpler_reset_request(sdev, "its fault ring holds more than it can");
+		return;
+	}
 	/* pairs with the device's release of fault_producer: the records are older */
 	dma_rmb();
 	while (sdev->fault_consumer != producer && !READ_ONCE(sdev->gone)) {

@@ -47,6 +47,7 @@ static void read_constants(struct simpler_device *sdev)
 	sdev->memory_bytes = round_down(simpler_read(regs->memory_bytes), SIMPLER_HW_PAGE_BYTES);
 	sdev->max_contexts = simpler_read(regs->max_contexts);
 	sdev->max_streams = simpler_read(regs->max_streams);
+	sdev->doorbell_offset = simpler_read(regs->doorbell_offset);
 	sdev->doorbell_base = simpler_read(regs->doorbell_base);
 	sdev->doorbell_vectors = simpler_read(regs->doorbell_vectors);
 	sdev->irq_vectors = simpler_read(regs->irq_vectors);
@@ -167,6 +168,8 @@ int simpler_hw_start(struct simpler_device *sdev)
 				regs->status);
 	if (ret || !(status & SIMPLER_HW_STATUS_ENABLED)) {
 		drm_err(&sdev->drm, "the device does not start: status %#x\n", status);
+		simpler_write(regs->control, 0);
+		simpler_doorbell(sdev, 0);
 		return -EIO;
 	}
 	return 0;
@@ -202,8 +205,11 @@ int simpler_hw_reset(struct simpler_device *sdev)
 	simpler_write(regs->reset_control, SIMPLER_HW_RESET_DEVICE);
 	simpler_doorbell(sdev, 0);
 	if (read_poll_timeout(reset_ended, ended, ended || READ_ONCE(sdev->gone), POLL_US,
-			      RESET_TIMEOUT_US, false, regs, before))
+			      RESET_TIMEOUT_US, false, regs, before)) {
+		drm_err(&sdev->drm, "a reset does not end: status %#x\n",
+			simpler_read(regs->reset_status));
 		return -EIO;
+	}
 	simpler_write(regs->reset_control, SIMPLER_HW_RESET_NONE);
 	return ended ? 0 : -ENODEV;
 }

@@ -37,8 +37,9 @@ struct simpler_device;
  * @doorbell: stores a value to the doorbell; any context, must not sleep
  * @isolate: keeps a device that could not be reset from doing DMA; may be NULL; may sleep
  * @cookie: first argument of @doorbell and @isolate
- * @doorbell_page: physical address of a page that holds the doorbell and nothing
- *	that belongs to somebody else; 0: no user-mode streams
+ * @doorbell_page: physical address of a page that holds the doorbell, at the offset
+ *	in a page that the register doorbell_offset has, and nothing that belongs to
+ *	somebody else; 0: no user-mode streams
  * @name: for messages and netlink, e.g. the PCI address; copied
  */
 struct simpler_resources {

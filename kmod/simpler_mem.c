@@ -105,6 +105,29 @@ static bool pressure_changed(struct simpler_mem *mem, u64 total)
 	return true;
 }
 
+/*
+ * When the kernel's buddy allocator gets no memory for a block it is splitting, it
+ * frees the block although it is in its tree already, and the tree is damaged (6.12).
+ * Such small allocations do not fail by themselves, but when they are made to.
+ */
+static int buddy_alloc(struct simpler_mem *mem, u64 bytes, unsigned long flags,
+		       struct list_head *blocks)
+{
+	int ret;
+
+#ifdef CONFIG_FAULT_INJECTION
+	unsigned int nth = current->fail_nth;
+
+	current->fail_nth = 0;
+#endif
+	ret = simpler_buddy_alloc(&mem->mm, 0, mem->mm.size, bytes, SIMPLER_HW_PAGE_BYTES,
+				  blocks, flags);
+#ifdef CONFIG_FAULT_INJECTION
+	current->fail_nth = nth;
+#endif
+	return ret;
+}
+
 static int take(struct simpler_device *sdev, u64 bytes, u32 flags, struct simpler_extent *extent)
 {
 	struct simpler_mem *mem = &sdev->mem;
@@ -113,8 +136,7 @@ static int take(struct simpler_device *sdev, u64 bytes, u32 flags, struct simple
 	int ret;
 
 	mutex_lock(&mem->lock);
-	ret = simpler_buddy_alloc(&mem->mm, 0, mem->mm.size, bytes, SIMPLER_HW_PAGE_BYTES,
-				  &extent->blocks, buddy_flags);
+	ret = buddy_alloc(mem, bytes, buddy_flags, &extent->blocks);
 	if (!ret) {
 		mem->used += bytes;
 		changed = pressure_changed(mem, sdev->memory_bytes);

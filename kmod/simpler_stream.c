@@ -354,8 +354,7 @@ static int show_user(struct simpler_stream *stream, struct drm_simpler_stream_cr
 	args->ring_size = object->size;
 	args->doorbell_offset = SIMPLER_DOORBELL_OFFSET;
 	args->doorbell_size = PAGE_SIZE;
-	args->doorbell_position = offset_in_page(sdev->res.doorbell_page) +
-				  simpler_read(sdev->regs->doorbell_offset);
+	args->doorbell_position = offset_in_page(sdev->doorbell_offset);
 	args->doorbell_value = sdev->doorbell_base | simpler_stream_doorbell(sdev, stream->hw_id);
 	return 0;
 }
