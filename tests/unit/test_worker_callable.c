@@ -101,7 +101,7 @@ static void equal_inputs_give_equal_bytes(void **state)
 static void long_names_are_cut_at_63_bytes(void **state)
 {
 	char name[100];
-	struct simpler_chip_spec spec = { .func_name = name, .binary = "", .binary_bytes = 0 };
+	struct simpler_chip_spec spec = { .func_name = name, .binary = "o", .binary_bytes = 1 };
 	struct simpler_chip_callable *c;
 
 	(void)state;
@@ -117,6 +117,7 @@ static void expect_build(const int32_t *signature, size_t count, int code, const
 {
 	struct simpler_chip_spec spec = {
 		.signature = signature, .sig_count = count, .func_name = "f",
+		.binary = "o", .binary_bytes = 1,
 	};
 	struct simpler_chip_callable *c;
 	struct simpler_error e;
@@ -164,25 +165,29 @@ static void core_signature_limits(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(simpler_core_callable_build(s, 17, "", 0, &c, &e),
+	assert_int_equal(simpler_core_callable_build(s, 17, "k", 1, &c, &e),
 			 SIMPLER_ERR_SCALAR_LIMIT);
 	for (i = 0; i < 64; i++)
 		s[i] = SIMPLER_DIR_IN;
-	assert_int_equal(simpler_core_callable_build(s, 33, "", 0, &c, &e),
+	assert_int_equal(simpler_core_callable_build(s, 33, "k", 1, &c, &e),
 			 SIMPLER_ERR_TENSOR_LIMIT);
 	assert_non_null(strstr(e.text, "33"));
 	assert_int_equal(simpler_core_callable_build(s, 1, NULL, 4, &c, &e),
 			 SIMPLER_ERR_INVALID_ARGUMENT);
-	assert_int_equal(simpler_core_callable_build(s, 32, "", 0, &c, &e), 0);
+	assert_int_equal(simpler_core_callable_build(s, 32, "", 0, &c, &e),
+			 SIMPLER_ERR_CALLABLE_SIZE);
+	assert_non_null(strstr(e.text, "the binary has 0 bytes"));
+	assert_int_equal(simpler_core_callable_build(s, 32, "k", 1, &c, &e), 0);
 	simpler_core_callable_put(c);
 }
 
-static void children_must_have_different_ids(void **state)
+static void children_must_have_different_ids_of_0_to_1023(void **state)
 {
 	struct simpler_core_callable *k = core_new("i", "k", 1);
 	struct simpler_chip_child children[] = { { 7, k }, { 7, k } };
 	struct simpler_chip_spec spec = {
-		.func_name = "f", .children = children, .child_count = 2,
+		.func_name = "f", .binary = "o", .binary_bytes = 1,
+		.children = children, .child_count = 2,
 	};
 	struct simpler_chip_callable *c;
 	struct simpler_error e;
@@ -191,7 +196,13 @@ static void children_must_have_different_ids(void **state)
 	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_CHILD_DUPLICATE);
 	assert_non_null(strstr(e.text, "func_id 7"));
 	children[1].func_id = -1;
-	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_CHILD_DUPLICATE);
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_INVALID_ARGUMENT);
+	children[1].func_id = 1024;
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_INVALID_ARGUMENT);
+	assert_non_null(strstr(e.text, "func_id 1024 of children[1] is not 0 to 1023"));
+	children[1].func_id = 1023;
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), 0);
+	simpler_chip_callable_put(c);
 	children[1] = (struct simpler_chip_child){ 8, NULL };
 	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_INVALID_ARGUMENT);
 	spec.child_count = 1025;
@@ -233,26 +244,22 @@ static void loading_inverts_building(void **state)
 	simpler_chip_callable_put(b);
 }
 
-static void loader_addresses_and_a_stored_scalar_count_are_cleared(void **state)
+static void names_have_no_blanks_and_no_control_characters(void **state)
 {
-	struct simpler_chip_callable *a = chip_new(), *b;
-	size_t n, nb;
-	const void *bytes = simpler_chip_callable_bytes(a, &n);
-	unsigned char *copy = malloc(n);
-	uint32_t offset;
+	struct simpler_chip_spec spec = { .func_name = "my entry", .binary = "o", .binary_bytes = 1 };
+	struct simpler_chip_callable *c;
+	struct simpler_error e;
 
 	(void)state;
-	memcpy(copy, bytes, n);
-	simpler_chip_callable_child_offset(a, 1, &offset);
-	copy[9376 + offset + 136] = 0x55;
-	copy[9364] = 1;
-	assert_int_equal(simpler_chip_callable_from_bytes(copy, n, &b, NULL), 0);
-	assert_memory_equal(simpler_chip_callable_bytes(b, &nb), bytes, n);
-	copy[9364] = 2;
-	assert_int_equal(load(copy, n, NULL), SIMPLER_ERR_CALLABLE_BYTES);
-	free(copy);
-	simpler_chip_callable_put(a);
-	simpler_chip_callable_put(b);
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_INVALID_ARGUMENT);
+	assert_non_null(strstr(e.text, "func_name: byte 2 is 0x20"));
+	spec.func_name = "entry";
+	spec.config_name = "conf\x7fig";
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), SIMPLER_ERR_INVALID_ARGUMENT);
+	assert_non_null(strstr(e.text, "config_name: byte 4 is 0x7f"));
+	spec.config_name = "c\xc3\xb6nfig";
+	assert_int_equal(simpler_chip_callable_build(&spec, &c, &e), 0);
+	simpler_chip_callable_put(c);
 }
 
 static void truncated_and_extended_bytes_are_refused(void **state)
@@ -283,24 +290,32 @@ static void corrupt_fields_are_named(void **state)
 		const char *text;
 	} damage[] = {
 		{ 0, 5, "signature[0] is 5" },
-		{ 1024, -1, "sig_count is -1" },
-		{ 1024, 257, "sig_count is 257" },
+		{ 4 * 200, 1, "unused entries of a signature: byte 788 is 1" },
+		{ 1024, -1, "sig_count of a chip callable is -1" },
+		{ 1024, 257, "sig_count of a chip callable is 257" },
 		{ 1028, 1 << 30, "the orchestration has 1073741824 bytes" },
+		{ 1028, 0, "the orchestration has 0 bytes" },
 		{ 1096, 64, "func_name has length 64" },
-		{ 1096, 2, "func_name has length 2, but ends after 1" },
-		{ 9360, 0, "config_name has length 0, but ends after 1" },
+		{ 1096, 2, "func_name has length 2, but byte 1 is 0x00" },
+		{ 9360, 0, "config_name: byte 0 is 103, not 0" },
 		{ 1100, 2, "func_id 2 occurs twice" },
-		{ 1100, -4, "func_id -4 is negative" },
+		{ 1100, -4, "func_id -4 is not 0 to 1023" },
+		{ 1100, 1024, "func_id 1024 is not 0 to 1023" },
 		{ 5196, 65, "kernel 0 lies at offset 65" },
 		{ 5196, 0, "kernel 0 lies at offset 0" },
+		{ 5196, 320, "lies at offset 320 and overlaps kernel" },
 		{ 5200, 1 << 20, "kernel 1 lies at offset 1048576" },
 		{ 9292, 3, "kernel 2 lies at offset 0" },
-		{ 9292, 1, "follow the last kernel" },
+		{ 9292, 1, "unused child_func_ids: byte 0 is 2" },
 		{ 9292, 1025, "child_count is 1025" },
-		{ 9372, 1, "reserved bytes" },
-		{ 9376 + 64 + 128, 33, "a kernel has sig_count 33" },
+		{ 9364, 1, "reserved bytes of the header: byte 0 is 1" },
+		{ 9372, 1, "reserved bytes of the header: byte 8 is 1" },
+		{ 9376 + 64 + 128, 33, "sig_count of a core callable is 33" },
 		{ 9376 + 64 + 132, 1 << 20, "a kernel has 1048576 binary bytes" },
-		{ 9376 + 64 + 144, 1, "byte 144 of a kernel's header is 1" },
+		{ 9376 + 64 + 132, 0, "a kernel has 0 binary bytes" },
+		{ 9376 + 64 + 136, 0x55, "a kernel has resolved_addr 0x55, not 0" },
+		{ 9376 + 64 + 144, 1, "reserved bytes of a kernel: byte 0 is 1" },
+		{ 9376 + 320 + 132, 19, "1 bytes follow the last kernel" },
 	};
 	struct simpler_chip_callable *a = chip_new();
 	struct simpler_error e;
@@ -484,9 +499,9 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut_at_63_bytes),
 		cmocka_unit_test(chip_signature_limits),
 		cmocka_unit_test(core_signature_limits),
-		cmocka_unit_test(children_must_have_different_ids),
+		cmocka_unit_test(children_must_have_different_ids_of_0_to_1023),
 		cmocka_unit_test(loading_inverts_building),
-		cmocka_unit_test(loader_addresses_and_a_stored_scalar_count_are_cleared),
+		cmocka_unit_test(names_have_no_blanks_and_no_control_characters),
 		cmocka_unit_test(truncated_and_extended_bytes_are_refused),
 		cmocka_unit_test(corrupt_fields_are_named),
 		cmocka_unit_test(randomly_damaged_bytes_load_safely_or_not_at_all),

@@ -31,6 +31,7 @@ enum simpler_direction {
 #define SIMPLER_CHIP_MAX_TENSORS	256
 #define SIMPLER_CHIP_MAX_SCALARS	128
 #define SIMPLER_CHIP_MAX_CHILDREN	1024
+#define SIMPLER_FUNC_ID_MAX		1023
 #define SIMPLER_SYMBOL_MAX		63	/* bytes of func_name and config_name */
 #define SIMPLER_DIGEST_BYTES		32
 #define SIMPLER_HASHID_BYTES		72	/* "sha256:" + 64 digits + NUL */
@@ -43,7 +44,7 @@ struct simpler_chip_callable;
  * @signature: directions of the operands (enum simpler_direction)
  * @sig_count: entries of @signature; at most 32 in all, of which 16 scalars
  * @binary: kernel object; copied
- * @binary_bytes: size, up to 2^32 - 1
+ * @binary_bytes: size, 1 to 2^32 - 1
  * @out: the kernel, with one reference
  * @error: filled on failure; may be NULL
  *
@@ -58,7 +59,8 @@ SIMPLER_API int simpler_core_callable_build(const int32_t *signature, size_t sig
 /**
  * simpler_core_callable_from_bytes - inverse of simpler_core_callable_bytes()
  *
- * All fields are checked; SIMPLER_ERR_CALLABLE_BYTES says which is wrong.
+ * All fields are checked, as the chip does it when the kernel is registered;
+ * SIMPLER_ERR_CALLABLE_BYTES says which is wrong.
  */
 SIMPLER_API int simpler_core_callable_from_bytes(const void *bytes, size_t size,
 						 struct simpler_core_callable **out,
@@ -79,7 +81,7 @@ SIMPLER_API const void *simpler_core_callable_binary(const struct simpler_core_c
 						     size_t *size);
 
 struct simpler_chip_child {
-	int32_t func_id;		/* the id that the orchestration submits */
+	int32_t func_id;		/* the id that the orchestration submits, 0 to 1023 */
 	const struct simpler_core_callable *callable;
 };
 
@@ -103,8 +105,9 @@ struct simpler_chip_spec {
  *
  * Returns 0, SIMPLER_ERR_SIGNATURE, SIMPLER_ERR_TENSOR_LIMIT (more than 256
  * tensors), SIMPLER_ERR_SCALAR_LIMIT (128), SIMPLER_ERR_CHILD_LIMIT (1024),
- * SIMPLER_ERR_CHILD_DUPLICATE, SIMPLER_ERR_CALLABLE_SIZE,
- * SIMPLER_ERR_INVALID_ARGUMENT, SIMPLER_ERR_NO_MEMORY.
+ * SIMPLER_ERR_CHILD_DUPLICATE, SIMPLER_ERR_CALLABLE_SIZE (an empty binary, or
+ * more than 2^32 - 1 bytes in all), SIMPLER_ERR_INVALID_ARGUMENT (a func_id, or
+ * a name with blanks or control characters), SIMPLER_ERR_NO_MEMORY.
  */
 SIMPLER_API int simpler_chip_callable_build(const struct simpler_chip_spec *spec,
 					    struct simpler_chip_callable **out,
@@ -113,8 +116,8 @@ SIMPLER_API int simpler_chip_callable_build(const struct simpler_chip_spec *spec
 /**
  * simpler_chip_callable_from_bytes - inverse of simpler_chip_callable_bytes()
  *
- * All fields, offsets and kernels are checked; SIMPLER_ERR_CALLABLE_BYTES says
- * which is wrong.  Addresses that a loader left in the bytes are cleared.
+ * All fields, offsets and kernels are checked, as the chip does it when the
+ * callable is registered; SIMPLER_ERR_CALLABLE_BYTES says which is wrong.
  */
 SIMPLER_API int simpler_chip_callable_from_bytes(const void *bytes, size_t size,
 						 struct simpler_chip_callable **out,

@@ -42,9 +42,9 @@ static int binary_check(const void *binary, size_t bytes, struct simpler_error *
 	if (!binary && bytes)
 		return err_set(error, SIMPLER_ERR_INVALID_ARGUMENT,
 			       "the binary is NULL, but has %zu bytes", bytes);
-	if (bytes > UINT32_MAX)
+	if (!bytes || bytes > UINT32_MAX)
 		return err_set(error, SIMPLER_ERR_CALLABLE_SIZE,
-			       "the binary has %zu bytes, at most %u", bytes, UINT32_MAX);
+			       "the binary has %zu bytes, not 1 to %u", bytes, UINT32_MAX);
 	return 0;
 }
 
@@ -98,7 +98,6 @@ int simpler_core_callable_from_bytes(const void *bytes, size_t size,
 		callable_blob_put(b);
 		return rc;
 	}
-	((struct simpler_hw_core_callable *)b->bytes)->resolved_addr = 0;
 	*out = (struct simpler_core_callable *)b;
 	return 0;
 }
@@ -156,10 +155,11 @@ static int children_check(const struct simpler_chip_spec *spec, struct simpler_e
 		if (!spec->children[i].callable)
 			return err_set(error, SIMPLER_ERR_INVALID_ARGUMENT,
 				       "children[%zu] has no callable", i);
-		if (spec->children[i].func_id < 0)
-			return err_set(error, SIMPLER_ERR_CHILD_DUPLICATE,
-				       "func_id %d of children[%zu] is negative",
-				       spec->children[i].func_id, i);
+		if (spec->children[i].func_id < 0 ||
+		    spec->children[i].func_id > SIMPLER_FUNC_ID_MAX)
+			return err_set(error, SIMPLER_ERR_INVALID_ARGUMENT,
+				       "func_id %d of children[%zu] is not 0 to %d",
+				       spec->children[i].func_id, i, SIMPLER_FUNC_ID_MAX);
 		for (j = 0; j < i; j++)
 			if (spec->children[j].func_id == spec->children[i].func_id)
 				return err_set(error, SIMPLER_ERR_CHILD_DUPLICATE,
@@ -167,6 +167,19 @@ static int children_check(const struct simpler_chip_spec *spec, struct simpler_e
 					       j, i, spec->children[i].func_id);
 	}
 	return 0;
+}
+
+/* Only the part that is kept, see symbol_store(). */
+static int name_check(const char *what, const char *name, struct simpler_error *error)
+{
+	size_t len = name ? strnlen(name, SIMPLER_SYMBOL_MAX) : 0;
+	size_t good = symbol_length(name, len);
+
+	if (good == len)
+		return 0;
+	return err_set(error, SIMPLER_ERR_INVALID_ARGUMENT,
+		       "%s: byte %zu is 0x%02x, which no symbol has", what, good,
+		       (unsigned char)name[good]);
 }
 
 static int spec_check(const struct simpler_chip_spec *spec, struct simpler_error *error)
@@ -177,6 +190,10 @@ static int spec_check(const struct simpler_chip_spec *spec, struct simpler_error
 		rc = binary_check(spec->binary, spec->binary_bytes, error);
 	if (!rc && !spec->func_name)
 		rc = err_set(error, SIMPLER_ERR_INVALID_ARGUMENT, "func_name is NULL");
+	if (!rc)
+		rc = name_check("func_name", spec->func_name, error);
+	if (!rc)
+		rc = name_check("config_name", spec->config_name, error);
 	if (!rc)
 		rc = children_check(spec, error);
 	return rc;
@@ -248,20 +265,6 @@ int simpler_chip_callable_build(const struct simpler_chip_spec *spec,
 	return 0;
 }
 
-/* Removes what loaders and older writers leave in the bytes, so that equal callables are equal. */
-static void chip_normalise(struct simpler_hw_chip_callable *h)
-{
-	unsigned char *storage = (unsigned char *)(h + 1);
-	int32_t i;
-
-	memset(h->reserved, 0, sizeof(h->reserved));
-	for (i = 0; i < h->child_count; i++) {
-		struct simpler_hw_core_callable *child = (void *)(storage + h->child_offsets[i]);
-
-		child->resolved_addr = 0;
-	}
-}
-
 int simpler_chip_callable_from_bytes(const void *bytes, size_t size,
 				     struct simpler_chip_callable **out,
 				     struct simpler_error *error)
@@ -277,7 +280,6 @@ int simpler_chip_callable_from_bytes(const void *bytes, size_t size,
 		callable_blob_put(b);
 		return rc;
 	}
-	chip_normalise((struct simpler_hw_chip_callable *)b->bytes);
 	*out = (struct simpler_chip_callable *)b;
 	return 0;
 }

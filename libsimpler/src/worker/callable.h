@@ -47,6 +47,9 @@ extern const struct signature_rule signature_chip;
 int signature_check(const struct signature_rule *rule, const int32_t *signature, size_t count,
 		    struct simpler_error *error);
 
+/** symbol_length - bytes of @name, up to @len, before the first that no symbol has */
+size_t symbol_length(const char *name, size_t len);
+
 size_t signature_scalars(const int32_t *signature, size_t count);
 
 static inline const struct simpler_hw_core_callable *
