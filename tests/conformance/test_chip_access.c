@@ -25,7 +25,7 @@ static int clean(void **state)
 	return 0;
 }
 
-static void case_49_an_untouched_operand_is_read_at_once(void **state)
+static void chip_case_49_an_untouched_operand_is_read_at_once(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -40,7 +40,7 @@ static void case_49_an_untouched_operand_is_read_at_once(void **state)
 	}
 }
 
-static void case_49_a_tasks_output_is_read_after_the_task(void **state)
+static void chip_case_49_a_tasks_output_is_read_after_the_task(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -80,7 +80,7 @@ static void every_producer_of_the_element_is_waited_for(void **state)
 	script_order("CD");
 }
 
-static void case_50_a_write_reaches_the_operand(void **state)
+static void chip_case_50_a_write_reaches_the_operand(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -201,11 +201,11 @@ static void checked_mode_refuses_a_manual_read_of_an_unfinished_tensor(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(case_49_an_untouched_operand_is_read_at_once),
-		TEST(case_49_a_tasks_output_is_read_after_the_task),
+		TEST(chip_case_49_an_untouched_operand_is_read_at_once),
+		TEST(chip_case_49_a_tasks_output_is_read_after_the_task),
 		TEST(readers_do_not_delay_a_read),
 		TEST(every_producer_of_the_element_is_waited_for),
-		TEST(case_50_a_write_reaches_the_operand),
+		TEST(chip_case_50_a_write_reaches_the_operand),
 		TEST(a_write_waits_for_writers_and_readers),
 		TEST(raw_mode_writes_wait_for_writers_only),
 		cmocka_unit_test_setup_teardown(a_write_waits_for_those_that_read_what_was_written,

@@ -110,7 +110,7 @@ static void refused(uint64_t what, uint64_t n, uint64_t m, const char *part)
 
 /* ---- current API ---- */
 
-static void case_23_a_tensor_behind_a_scalar_is_refused(void **state)
+static void chip_case_23_a_tensor_behind_a_scalar_is_refused(void **state)
 {
 	(void)state;
 	refused(TENSOR_BEHIND_SCALAR, 0, 0, "all tensors must be added before any scalars");
@@ -119,7 +119,7 @@ static void case_23_a_tensor_behind_a_scalar_is_refused(void **state)
 	assert_int_equal(record.calls, 0);
 }
 
-static void case_24_more_than_32_tensors_or_16_scalars_are_refused(void **state)
+static void chip_case_24_more_than_32_tensors_or_16_scalars_are_refused(void **state)
 {
 	(void)state;
 	refused(TENSORS_AND_SCALARS, 33, 0, "Too many tensor args (max 32)");
@@ -128,7 +128,7 @@ static void case_24_more_than_32_tensors_or_16_scalars_are_refused(void **state)
 	ok(TENSORS_AND_SCALARS, 32, 16);
 }
 
-static void case_25_null_dependencies_are_refused_unless_there_are_none(void **state)
+static void chip_case_25_null_dependencies_are_refused_unless_there_are_none(void **state)
 {
 	(void)state;
 	refused(NULL_DEPENDENCIES, 4, 0, "set_dependencies: n is negative, or ids is null and n is not 0");
@@ -149,7 +149,7 @@ static void dependencies_can_be_set_once(void **state)
 	refused(COLLECTED_DEPENDENCIES, 5, 0, "Too many dependencies (max 4)");
 }
 
-static void case_26_timing_slots_are_0_to_15(void **state)
+static void chip_case_26_timing_slots_are_0_to_15(void **state)
 {
 	(void)state;
 	ok(TIMING_SLOTS, 0, 0);
@@ -164,7 +164,7 @@ static void case_26_timing_slots_are_0_to_15(void **state)
 	refused(TIMING_SLOTS, 16, 0, "task_timing_slot out of range (valid: 0..15)");
 }
 
-static void case_27_scalars_are_bit_patterns_with_zeros_above(void **state)
+static void chip_case_27_scalars_are_bit_patterns_with_zeros_above(void **state)
 {
 	static const int64_t expected[] = {
 		0xffffffff, 0x80000000, 7, 0x3f800000, 0x3ff0000000000000, 1, 0xff, 6, -1, -1, 5, 2, 3,
@@ -200,7 +200,7 @@ static void check_tensors_and_scalars(int tensors, int scalars)
 	assert_int_equal(record.workspace, 0);
 }
 
-static void case_28_kernels_get_descriptors_then_scalars_then_contexts(void **state)
+static void chip_case_28_kernels_get_descriptors_then_scalars_then_contexts(void **state)
 {
 	static const int counts[][2] = { {1, 0}, {2, 1}, {1, 16}, {17, 3}, {32, 0}, {32, 16} };
 
@@ -365,7 +365,7 @@ static void expect_three(uint32_t tensors, uint32_t scalars, bool enough)
 	}
 }
 
-static void case_32_too_few_operands_fail_before_the_entry(void **state)
+static void chip_case_32_too_few_operands_fail_before_the_entry(void **state)
 {
 	struct simpler_hw_tensor first = f.tensors[0];
 	uint32_t slot = f.slot;
@@ -395,7 +395,7 @@ static void old_refused(uint64_t what, uint64_t n, uint64_t m, const char *part)
 	assert_int_equal(record.calls, 1);
 }
 
-static void case_29_kernel_arguments_follow_the_order_of_parameters(void **state)
+static void chip_case_29_kernel_arguments_follow_the_order_of_parameters(void **state)
 {
 	static const int at[] = { 0, 2 };
 	static const int between[] = { 1, 4, 5 };
@@ -420,7 +420,7 @@ static void case_29_kernel_arguments_follow_the_order_of_parameters(void **state
 	}
 }
 
-static void case_30_a_declared_output_has_its_address_after_the_submit(void **state)
+static void chip_case_30_a_declared_output_has_its_address_after_the_submit(void **state)
 {
 	static const int at[] = { 1, 2, 3 };
 
@@ -439,7 +439,7 @@ static void case_30_a_declared_output_has_its_address_after_the_submit(void **st
 	assert_int_equal(record.elements[1], 300);
 }
 
-static void case_31_an_input_without_memory_is_refused(void **state)
+static void chip_case_31_an_input_without_memory_is_refused(void **state)
 {
 	(void)state;
 	old_refused(OLD_UNWRITTEN, 0, 0, "make_input_param: the tensor has no memory yet");
@@ -495,7 +495,7 @@ static void older_scopes_nest(void **state)
 	assert_int_equal(results[63], 7);
 }
 
-static void case_32_too_few_words_fail_before_the_older_entry(void **state)
+static void chip_case_32_too_few_words_fail_before_the_older_entry(void **state)
 {
 	(void)state;
 	memset(results, 0, sizeof(results));
@@ -510,13 +510,13 @@ static void case_32_too_few_words_fail_before_the_older_entry(void **state)
 int main(void)
 {
 	const struct CMUnitTest current[] = {
-		cmocka_unit_test(case_23_a_tensor_behind_a_scalar_is_refused),
-		cmocka_unit_test(case_24_more_than_32_tensors_or_16_scalars_are_refused),
-		cmocka_unit_test(case_25_null_dependencies_are_refused_unless_there_are_none),
+		cmocka_unit_test(chip_case_23_a_tensor_behind_a_scalar_is_refused),
+		cmocka_unit_test(chip_case_24_more_than_32_tensors_or_16_scalars_are_refused),
+		cmocka_unit_test(chip_case_25_null_dependencies_are_refused_unless_there_are_none),
 		cmocka_unit_test(dependencies_can_be_set_once),
-		cmocka_unit_test(case_26_timing_slots_are_0_to_15),
-		cmocka_unit_test(case_27_scalars_are_bit_patterns_with_zeros_above),
-		cmocka_unit_test(case_28_kernels_get_descriptors_then_scalars_then_contexts),
+		cmocka_unit_test(chip_case_26_timing_slots_are_0_to_15),
+		cmocka_unit_test(chip_case_27_scalars_are_bit_patterns_with_zeros_above),
+		cmocka_unit_test(chip_case_28_kernels_get_descriptors_then_scalars_then_contexts),
 		cmocka_unit_test(cleared_arguments_start_anew),
 		cmocka_unit_test(the_first_error_of_a_list_is_reported),
 		cmocka_unit_test(a_task_needs_a_kernel),
@@ -529,17 +529,17 @@ int main(void)
 		cmocka_unit_test(element_accesses_are_checked),
 		cmocka_unit_test(pipes_and_clusters_are_no_data),
 		cmocka_unit_test(entry_operands_are_numbered_separately),
-		cmocka_unit_test(case_32_too_few_operands_fail_before_the_entry),
+		cmocka_unit_test(chip_case_32_too_few_operands_fail_before_the_entry),
 	};
 	const struct CMUnitTest older[] = {
-		cmocka_unit_test(case_29_kernel_arguments_follow_the_order_of_parameters),
-		cmocka_unit_test(case_30_a_declared_output_has_its_address_after_the_submit),
-		cmocka_unit_test(case_31_an_input_without_memory_is_refused),
+		cmocka_unit_test(chip_case_29_kernel_arguments_follow_the_order_of_parameters),
+		cmocka_unit_test(chip_case_30_a_declared_output_has_its_address_after_the_submit),
+		cmocka_unit_test(chip_case_31_an_input_without_memory_is_refused),
 		cmocka_unit_test(older_tasks_take_32_tensors_and_16_scalars),
 		cmocka_unit_test(the_collecting_parameter_keeps_the_order_too),
 		cmocka_unit_test(older_tasks_need_a_block),
 		cmocka_unit_test(older_scopes_nest),
-		cmocka_unit_test(case_32_too_few_words_fail_before_the_older_entry),
+		cmocka_unit_test(chip_case_32_too_few_words_fail_before_the_older_entry),
 	};
 
 	return chip_run_suite("arguments", current, setup_current, teardown) +

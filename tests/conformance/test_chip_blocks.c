@@ -73,7 +73,7 @@ static void refused(int code, const char *part, uint64_t what, uint64_t a, uint6
 
 /* ---- control threads ---- */
 
-static void case_41_control_threads_are_2_to_the_architectures_maximum(void **state)
+static void chip_case_41_control_threads_are_2_to_the_architectures_maximum(void **state)
 {
 	uint32_t most = chip_variant.arch == SIMPLER_HW_ARCH_A5 ? 5 : 4;
 	char text[64];
@@ -135,7 +135,7 @@ static void check_blocks(int shape, int count, bool together)
 		assert_int_equal(rows[3 * count + place].calls, 0);
 }
 
-static void case_42_widths_are_8_clusters_and_16_vector_cores(void **state)
+static void chip_case_42_widths_are_8_clusters_and_16_vector_cores(void **state)
 {
 	(void)state;
 	ok(WIDTHS, 0, 0, 0, 0, 0);
@@ -143,7 +143,7 @@ static void case_42_widths_are_8_clusters_and_16_vector_cores(void **state)
 	assert_int_equal(words[17], 16);
 }
 
-static void case_42_a_cohort_may_have_as_many_blocks_as_there_are_places(void **state)
+static void chip_case_42_a_cohort_may_have_as_many_blocks_as_there_are_places(void **state)
 {
 	(void)state;
 	for (int shape = AIC; shape <= LONE_AIV1; shape++) {
@@ -159,7 +159,7 @@ static void case_42_a_cohort_may_have_as_many_blocks_as_there_are_places(void **
 	}
 }
 
-static void case_42_a_cohort_starts_with_nothing_in_between(void **state)
+static void chip_case_42_a_cohort_starts_with_nothing_in_between(void **state)
 {
 	int first = 1 << 30, last = 0;
 
@@ -180,7 +180,7 @@ static void case_42_a_cohort_starts_with_nothing_in_between(void **state)
 		assert_int_equal(last - first, 2 * 15);
 }
 
-static void case_43_a_hundred_blocks_run_exactly_once(void **state)
+static void chip_case_43_a_hundred_blocks_run_exactly_once(void **state)
 {
 	(void)state;
 	check_blocks(AIV, 100, false);
@@ -188,7 +188,7 @@ static void case_43_a_hundred_blocks_run_exactly_once(void **state)
 	check_blocks(AIV, 2500, false);
 }
 
-static void case_44_kernels_of_a_mix_block_share_its_cluster(void **state)
+static void chip_case_44_kernels_of_a_mix_block_share_its_cluster(void **state)
 {
 	(void)state;
 	for (int shape = MIX; shape <= LONE_AIV1; shape++) {
@@ -211,14 +211,14 @@ static void gated(uint64_t value, int op, int64_t target, int dtype, bool runs)
 			 (long long)target, dtype, (double)x[0], (double)y[0]);
 }
 
-static void case_45_a_false_predicate_leaves_the_output_alone(void **state)
+static void chip_case_45_a_false_predicate_leaves_the_output_alone(void **state)
 {
 	(void)state;
 	gated(0, 3, 0, INT32, false);
 	gated(1, 3, 0, INT32, true);
 }
 
-static void case_45_every_comparison(void **state)
+static void chip_case_45_every_comparison(void **state)
 {
 	/* of -1, 0 and 1 with 0: NONE, EQ, NE, GT, LT, GE, LE */
 	static const bool runs[7][3] = {
@@ -233,7 +233,7 @@ static void case_45_every_comparison(void **state)
 			gated((uint64_t)(int64_t)v, op, 0, INT32, runs[op][v + 1]);
 }
 
-static void case_45_the_operand_has_its_own_width_and_sign(void **state)
+static void chip_case_45_the_operand_has_its_own_width_and_sign(void **state)
 {
 	(void)state;
 	gated(0x80, 1, -128, INT8, true);
@@ -246,7 +246,7 @@ static void case_45_the_operand_has_its_own_width_and_sign(void **state)
 	gated(1ull << 40, 1, 1ll << 40, INT64, true);
 }
 
-static void case_45_a_null_operand_is_no_predicate(void **state)
+static void chip_case_45_a_null_operand_is_no_predicate(void **state)
 {
 	(void)state;
 	for (uint64_t how = 0; how < 2; how++) {
@@ -258,7 +258,7 @@ static void case_45_a_null_operand_is_no_predicate(void **state)
 
 /* ---- dummies and early resolve ---- */
 
-static void case_46_dummies_order_and_use_no_core(void **state)
+static void chip_case_46_dummies_order_and_use_no_core(void **state)
 {
 	struct model_counters before, after;
 
@@ -287,7 +287,7 @@ static int last_end(const struct row *r, int blocks)
 	return last;
 }
 
-static void case_47_a_consumer_starts_behind_its_producers_last_block(void **state)
+static void chip_case_47_a_consumer_starts_behind_its_producers_last_block(void **state)
 {
 	(void)state;
 	for (uint64_t flags = 0; flags < 4; flags++) {
@@ -309,7 +309,7 @@ static void case_47_a_consumer_starts_behind_its_producers_last_block(void **sta
 	}
 }
 
-static void case_48_more_early_candidates_than_a_queue_holds_run_once_each(void **state)
+static void chip_case_48_more_early_candidates_than_a_queue_holds_run_once_each(void **state)
 {
 	(void)state;
 	ok(MANY_EARLY, 600, 0, 0, 0, 0);
@@ -427,19 +427,19 @@ static void tasks_of_a_group_talk_through_a_pipe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_41_control_threads_are_2_to_the_architectures_maximum),
-		cmocka_unit_test(case_42_widths_are_8_clusters_and_16_vector_cores),
-		cmocka_unit_test(case_42_a_cohort_may_have_as_many_blocks_as_there_are_places),
-		cmocka_unit_test(case_42_a_cohort_starts_with_nothing_in_between),
-		cmocka_unit_test(case_43_a_hundred_blocks_run_exactly_once),
-		cmocka_unit_test(case_44_kernels_of_a_mix_block_share_its_cluster),
-		cmocka_unit_test(case_45_a_false_predicate_leaves_the_output_alone),
-		cmocka_unit_test(case_45_every_comparison),
-		cmocka_unit_test(case_45_the_operand_has_its_own_width_and_sign),
-		cmocka_unit_test(case_45_a_null_operand_is_no_predicate),
-		cmocka_unit_test(case_46_dummies_order_and_use_no_core),
-		cmocka_unit_test(case_47_a_consumer_starts_behind_its_producers_last_block),
-		cmocka_unit_test(case_48_more_early_candidates_than_a_queue_holds_run_once_each),
+		cmocka_unit_test(chip_case_41_control_threads_are_2_to_the_architectures_maximum),
+		cmocka_unit_test(chip_case_42_widths_are_8_clusters_and_16_vector_cores),
+		cmocka_unit_test(chip_case_42_a_cohort_may_have_as_many_blocks_as_there_are_places),
+		cmocka_unit_test(chip_case_42_a_cohort_starts_with_nothing_in_between),
+		cmocka_unit_test(chip_case_43_a_hundred_blocks_run_exactly_once),
+		cmocka_unit_test(chip_case_44_kernels_of_a_mix_block_share_its_cluster),
+		cmocka_unit_test(chip_case_45_a_false_predicate_leaves_the_output_alone),
+		cmocka_unit_test(chip_case_45_every_comparison),
+		cmocka_unit_test(chip_case_45_the_operand_has_its_own_width_and_sign),
+		cmocka_unit_test(chip_case_45_a_null_operand_is_no_predicate),
+		cmocka_unit_test(chip_case_46_dummies_order_and_use_no_core),
+		cmocka_unit_test(chip_case_47_a_consumer_starts_behind_its_producers_last_block),
+		cmocka_unit_test(chip_case_48_more_early_candidates_than_a_queue_holds_run_once_each),
 		cmocka_unit_test(group_members_run_on_their_own_clusters),
 		cmocka_unit_test(an_allocation_waits_for_the_clusters_of_closed_scopes),
 		cmocka_unit_test(group_rules_are_checked),

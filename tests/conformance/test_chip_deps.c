@@ -162,7 +162,7 @@ static void raw_mode_has_the_same_overlaps(void **state)
 	}
 }
 
-static void case_11_disjoint_rows_have_no_edge(void **state)
+static void chip_case_11_disjoint_rows_have_no_edge(void **state)
 {
 	(void)state;
 	script_no_edge("", "out:x[0:128]", "in:x[128:256]");
@@ -170,7 +170,7 @@ static void case_11_disjoint_rows_have_no_edge(void **state)
 	script_no_edge("", "out:x[0:128]", "in:x[128:256]");
 }
 
-static void case_12_a_reader_of_part_waits_and_leaves_the_rest(void **state)
+static void chip_case_12_a_reader_of_part_waits_and_leaves_the_rest(void **state)
 {
 	(void)state;
 	script_edge("", "out:x[0:192]", "in:x[64:256]");
@@ -181,7 +181,7 @@ static void case_12_a_reader_of_part_waits_and_leaves_the_rest(void **state)
 	script_order("CD");
 }
 
-static void case_13_a_covering_inout_takes_the_producers_place(void **state)
+static void chip_case_13_a_covering_inout_takes_the_producers_place(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -196,7 +196,7 @@ static void case_13_a_covering_inout_takes_the_producers_place(void **state)
 	}
 }
 
-static void case_13_the_buffers_creator_stays_a_producer(void **state)
+static void chip_case_13_the_buffers_creator_stays_a_producer(void **state)
 {
 	(void)state;
 	script_ok("hold A new:a; stamp B io:a; stamp D in:a; release C");
@@ -221,7 +221,7 @@ static void twenty(const char *tag, const char *last, int held)
 	script_order("CB");
 }
 
-static void case_14_all_of_twenty_producers_are_found(void **state)
+static void chip_case_14_all_of_twenty_producers_are_found(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -231,14 +231,14 @@ static void case_14_all_of_twenty_producers_are_found(void **state)
 	}
 }
 
-static void case_14_all_of_twenty_readers_are_found(void **state)
+static void chip_case_14_all_of_twenty_readers_are_found(void **state)
 {
 	(void)state;
 	for (int held = 0; held < 20; held++)
 		twenty("in", "out", held);
 }
 
-static void case_15_a_newer_version_depends_without_covering(void **state)
+static void chip_case_15_a_newer_version_depends_without_covering(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -251,7 +251,7 @@ static void case_15_a_newer_version_depends_without_covering(void **state)
 	}
 }
 
-static void case_16_a_retired_task_of_one_ring_hides_no_other(void **state)
+static void chip_case_16_a_retired_task_of_one_ring_hides_no_other(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -267,7 +267,7 @@ static void case_16_a_retired_task_of_one_ring_hides_no_other(void **state)
 	}
 }
 
-static void case_17_raw_mode_leaves_a_writer_beside_readers(void **state)
+static void chip_case_17_raw_mode_leaves_a_writer_beside_readers(void **state)
 {
 	(void)state;
 	raw_mode(true);
@@ -278,7 +278,7 @@ static void case_17_raw_mode_leaves_a_writer_beside_readers(void **state)
 	script_order("DCB");
 }
 
-static void case_17_the_default_mode_orders_the_writer_and_keeps_readers_parallel(void **state)
+static void chip_case_17_the_default_mode_orders_the_writer_and_keeps_readers_parallel(void **state)
 {
 	(void)state;
 	script_edge("", "in:x", "io:x");
@@ -289,7 +289,7 @@ static void case_17_the_default_mode_orders_the_writer_and_keeps_readers_paralle
 	script_order("BE");
 }
 
-static void case_18_raw_mode_orders_inout_but_not_outputs_behind_writers(void **state)
+static void chip_case_18_raw_mode_orders_inout_but_not_outputs_behind_writers(void **state)
 {
 	(void)state;
 	raw_mode(true);
@@ -305,7 +305,7 @@ static void case_18_raw_mode_orders_inout_but_not_outputs_behind_writers(void **
 	script_order("CD");
 }
 
-static void case_18_the_default_mode_orders_all_writers(void **state)
+static void chip_case_18_the_default_mode_orders_all_writers(void **state)
 {
 	(void)state;
 	script_edge("", "io:x", "io:x");
@@ -329,7 +329,7 @@ static void producers(char *text, size_t size, int n, int held)
 				 i == held ? "hold" : "stamp", 26 + i);
 }
 
-static void case_19_a_producer_named_twice_counts_once(void **state)
+static void chip_case_19_a_producer_named_twice_counts_once(void **state)
 {
 	char text[4096];
 
@@ -348,7 +348,7 @@ static void case_19_a_producer_named_twice_counts_once(void **state)
 		     "hold A; %s stamp B dep:26-94; release C", text);
 }
 
-static void case_19_the_65th_producer_is_waited_for(void **state)
+static void chip_case_19_the_65th_producer_is_waited_for(void **state)
 {
 	char text[8192];
 
@@ -378,7 +378,7 @@ static void consumer_keeps_the_buffer(const char *deps, bool keeps)
 	}
 }
 
-static void case_19_flags_of_one_producer_add_up(void **state)
+static void chip_case_19_flags_of_one_producer_add_up(void **state)
 {
 	(void)state;
 	consumer_keeps_the_buffer("wait:A ret:A", true);
@@ -438,7 +438,7 @@ static void explicit_kinds_wait_or_keep(void **state)
 	script_no_edge("", "", "none:A");
 }
 
-static void case_20_an_invalid_or_unknown_id_is_refused(void **state)
+static void chip_case_20_an_invalid_or_unknown_id_is_refused(void **state)
 {
 	(void)state;
 	script_fails(SIMPLER_RUN_INVALID_ARGS, "never submitted", "stamp A; stamp B dep:?");
@@ -447,7 +447,7 @@ static void case_20_an_invalid_or_unknown_id_is_refused(void **state)
 	script_ok("stamp A; stamp B dep:A");
 }
 
-static void case_20_a_completed_or_retired_id_is_no_wait(void **state)
+static void chip_case_20_a_completed_or_retired_id_is_no_wait(void **state)
 {
 	(void)state;
 	script_ok("stamp A out:x; get D x[0]; stamp B dep:A; release C wait:B");
@@ -460,7 +460,7 @@ static void case_20_a_completed_or_retired_id_is_no_wait(void **state)
 	script_order("BC");
 }
 
-static void case_21_a_manual_scope_has_explicit_edges_only(void **state)
+static void chip_case_21_a_manual_scope_has_explicit_edges_only(void **state)
 {
 	(void)state;
 	for (int raw = 0; raw < 2; raw++) {
@@ -477,7 +477,7 @@ static void case_21_a_manual_scope_has_explicit_edges_only(void **state)
 	}
 }
 
-static void case_22_auto_inside_manual_is_refused(void **state)
+static void chip_case_22_auto_inside_manual_is_refused(void **state)
 {
 	(void)state;
 	script_fails(SIMPLER_RUN_INVALID_ARGS, "an AUTO scope inside a MANUAL scope",
@@ -622,29 +622,29 @@ int main(void)
 		TEST(raw_mode_orders_reads_and_inouts_behind_writes_only),
 		TEST(views_are_ordered_exactly_where_their_bytes_overlap),
 		TEST(raw_mode_has_the_same_overlaps),
-		TEST(case_11_disjoint_rows_have_no_edge),
-		TEST(case_12_a_reader_of_part_waits_and_leaves_the_rest),
-		TEST(case_13_a_covering_inout_takes_the_producers_place),
-		TEST(case_13_the_buffers_creator_stays_a_producer),
-		TEST(case_14_all_of_twenty_producers_are_found),
-		TEST(case_14_all_of_twenty_readers_are_found),
-		TEST(case_15_a_newer_version_depends_without_covering),
-		TEST(case_16_a_retired_task_of_one_ring_hides_no_other),
-		TEST(case_17_raw_mode_leaves_a_writer_beside_readers),
-		TEST(case_17_the_default_mode_orders_the_writer_and_keeps_readers_parallel),
-		TEST(case_18_raw_mode_orders_inout_but_not_outputs_behind_writers),
-		TEST(case_18_the_default_mode_orders_all_writers),
-		TEST(case_19_a_producer_named_twice_counts_once),
-		TEST(case_19_the_65th_producer_is_waited_for),
-		TEST(case_19_flags_of_one_producer_add_up),
+		TEST(chip_case_11_disjoint_rows_have_no_edge),
+		TEST(chip_case_12_a_reader_of_part_waits_and_leaves_the_rest),
+		TEST(chip_case_13_a_covering_inout_takes_the_producers_place),
+		TEST(chip_case_13_the_buffers_creator_stays_a_producer),
+		TEST(chip_case_14_all_of_twenty_producers_are_found),
+		TEST(chip_case_14_all_of_twenty_readers_are_found),
+		TEST(chip_case_15_a_newer_version_depends_without_covering),
+		TEST(chip_case_16_a_retired_task_of_one_ring_hides_no_other),
+		TEST(chip_case_17_raw_mode_leaves_a_writer_beside_readers),
+		TEST(chip_case_17_the_default_mode_orders_the_writer_and_keeps_readers_parallel),
+		TEST(chip_case_18_raw_mode_orders_inout_but_not_outputs_behind_writers),
+		TEST(chip_case_18_the_default_mode_orders_all_writers),
+		TEST(chip_case_19_a_producer_named_twice_counts_once),
+		TEST(chip_case_19_the_65th_producer_is_waited_for),
+		TEST(chip_case_19_flags_of_one_producer_add_up),
 		TEST(a_buffer_lives_until_its_last_reader_has_completed),
 		cmocka_unit_test_setup_teardown(a_buffer_is_not_reused_under_a_reader,
 						short_watchdog, long_watchdog),
 		TEST(explicit_kinds_wait_or_keep),
-		TEST(case_20_an_invalid_or_unknown_id_is_refused),
-		TEST(case_20_a_completed_or_retired_id_is_no_wait),
-		TEST(case_21_a_manual_scope_has_explicit_edges_only),
-		TEST(case_22_auto_inside_manual_is_refused),
+		TEST(chip_case_20_an_invalid_or_unknown_id_is_refused),
+		TEST(chip_case_20_a_completed_or_retired_id_is_no_wait),
+		TEST(chip_case_21_a_manual_scope_has_explicit_edges_only),
+		TEST(chip_case_22_auto_inside_manual_is_refused),
 		TEST(a_buffers_creator_is_waited_for_by_every_kind),
 		TEST(manual_dep_leaves_a_tensor_out),
 		TEST(one_edge_is_enough_among_many_arguments),

@@ -70,7 +70,7 @@ static void orchestration_that_submits_nothing_completes(void **state)
 	fixture_close(&f);
 }
 
-static void case_34_scope_deadlock(void **state)
+static void chip_case_34_scope_deadlock(void **state)
 {
 	(void)state;
 	open_chip();
@@ -81,7 +81,7 @@ static void case_34_scope_deadlock(void **state)
 	fixture_close(&f);
 }
 
-static void case_35_heap_deadlock(void **state)
+static void chip_case_35_heap_deadlock(void **state)
 {
 	(void)state;
 	open_chip();
@@ -92,7 +92,7 @@ static void case_35_heap_deadlock(void **state)
 	fixture_close(&f);
 }
 
-static void case_35_flow_control_deadlock(void **state)
+static void chip_case_35_flow_control_deadlock(void **state)
 {
 	(void)state;
 	open_chip();
@@ -103,7 +103,7 @@ static void case_35_flow_control_deadlock(void **state)
 	fixture_close(&f);
 }
 
-static void case_35_dependency_pool_overflow(void **state)
+static void chip_case_35_dependency_pool_overflow(void **state)
 {
 	(void)state;
 	open_chip();
@@ -114,7 +114,7 @@ static void case_35_dependency_pool_overflow(void **state)
 	fixture_close(&f);
 }
 
-static void case_38_calls_after_a_reported_fatal_do_nothing(void **state)
+static void chip_case_38_calls_after_a_reported_fatal_do_nothing(void **state)
 {
 	(void)state;
 	open_chip();
@@ -153,7 +153,7 @@ static void ignore_work(struct chip *c, const struct chip_task *t)
 	(void)t;
 }
 
-static void case_37_an_orchestrator_code_outranks_a_schedulers(void **state)
+static void chip_case_37_an_orchestrator_code_outranks_a_schedulers(void **state)
 {
 	static const struct chip_executor_ops ops = {
 		.resume_orchestrator = ignore_chip, .work_ready = ignore_work,
@@ -249,7 +249,7 @@ static void chain_of_ten_thousand_pipes(void **state)
 	fixture_close(&f);
 }
 
-static void case_42_cohort_wider_than_the_chip(void **state)
+static void chip_case_42_cohort_wider_than_the_chip(void **state)
 {
 	(void)state;
 	open_chip();
@@ -479,7 +479,7 @@ static void rings_of_scripts(uint64_t window, uint64_t heap)
 }
 
 /* Task A never completes, so only a decision from the rings' state can end these before the watchdog. */
-static void case_36_behind_a_task_of_an_open_scope_a_submit_fails_at_once(void **state)
+static void chip_case_36_behind_a_task_of_an_open_scope_a_submit_fails_at_once(void **state)
 {
 	(void)state;
 	script_setup(NULL);
@@ -499,7 +499,7 @@ static void case_36_behind_a_task_of_an_open_scope_a_submit_fails_at_once(void *
 	script_teardown(NULL);
 }
 
-static void case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits(void **state)
+static void chip_case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits(void **state)
 {
 	(void)state;
 	script_setup(NULL);
@@ -542,20 +542,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(orchestration_that_submits_nothing_completes),
 		cmocka_unit_test(pipe_longer_than_its_slots),
-		cmocka_unit_test(case_34_scope_deadlock),
-		cmocka_unit_test(case_35_heap_deadlock),
-		cmocka_unit_test(case_35_flow_control_deadlock),
-		cmocka_unit_test(case_35_dependency_pool_overflow),
-		cmocka_unit_test(case_36_behind_a_task_of_an_open_scope_a_submit_fails_at_once),
-		cmocka_unit_test(case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits),
-		cmocka_unit_test(case_37_an_orchestrator_code_outranks_a_schedulers),
-		cmocka_unit_test(case_38_calls_after_a_reported_fatal_do_nothing),
+		cmocka_unit_test(chip_case_34_scope_deadlock),
+		cmocka_unit_test(chip_case_35_heap_deadlock),
+		cmocka_unit_test(chip_case_35_flow_control_deadlock),
+		cmocka_unit_test(chip_case_35_dependency_pool_overflow),
+		cmocka_unit_test(chip_case_36_behind_a_task_of_an_open_scope_a_submit_fails_at_once),
+		cmocka_unit_test(chip_case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits),
+		cmocka_unit_test(chip_case_37_an_orchestrator_code_outranks_a_schedulers),
+		cmocka_unit_test(chip_case_38_calls_after_a_reported_fatal_do_nothing),
 		cmocka_unit_test(a_reported_fatal_has_the_code_it_names),
 		cmocka_unit_test(more_open_tasks_than_slots),
 		cmocka_unit_test(more_live_accesses_than_the_tensor_map_holds),
 		cmocka_unit_test(misuse_of_the_completion_slab),
 		cmocka_unit_test(tasks_that_wait_for_ever_are_stall_class_4),
-		cmocka_unit_test(case_42_cohort_wider_than_the_chip),
+		cmocka_unit_test(chip_case_42_cohort_wider_than_the_chip),
 		cmocka_unit_test(undefined_kernel_names_the_id_and_those_that_exist),
 		cmocka_unit_test(pop_without_push_is_a_deadlock_that_names_the_block),
 		cmocka_unit_test(pushes_beyond_the_slots_without_a_pop_are_a_deadlock),

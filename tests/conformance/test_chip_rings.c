@@ -49,7 +49,7 @@ static void frees_up_to(uint64_t end)
 	chip_heap_release(&heap, end, heap.epoch);
 }
 
-static void case_01_requests_are_rounded_up_to_64(void **state)
+static void chip_case_01_requests_are_rounded_up_to_64(void **state)
 {
 	(void)state;
 	empty_heap(4096);
@@ -59,7 +59,7 @@ static void case_01_requests_are_rounded_up_to_64(void **state)
 	takes(64, 256, 320);
 }
 
-static void case_02_tasks_without_bytes_take_slots_and_no_heap(void **state)
+static void chip_case_02_tasks_without_bytes_take_slots_and_no_heap(void **state)
 {
 	struct chip_ring ring = { 0 };
 	struct chip_ring_task tasks[5];
@@ -82,7 +82,7 @@ static void case_02_tasks_without_bytes_take_slots_and_no_heap(void **state)
 	chip_ring_fini(&ring);
 }
 
-static void case_03_a_window_has_one_live_task_less_than_slots(void **state)
+static void chip_case_03_a_window_has_one_live_task_less_than_slots(void **state)
 {
 	struct chip_ring ring = { .window = 16 };
 
@@ -103,7 +103,7 @@ static void case_03_a_window_has_one_live_task_less_than_slots(void **state)
 	assert_true(chip_ring_has_slot(&ring));
 }
 
-static void case_04_an_exact_fit_is_taken_and_more_is_refused(void **state)
+static void chip_case_04_an_exact_fit_is_taken_and_more_is_refused(void **state)
 {
 	uint64_t offset;
 
@@ -118,7 +118,7 @@ static void case_04_an_exact_fit_is_taken_and_more_is_refused(void **state)
 	takes(4096, 0, 4096);
 }
 
-static void case_04_a_run_that_needs_more_ends_with_code_2(void **state)
+static void chip_case_04_a_run_that_needs_more_ends_with_code_2(void **state)
 {
 	(void)state;
 	script_chip.launch.ring_heap[0] = 4096;
@@ -130,7 +130,7 @@ static void case_04_a_run_that_needs_more_ends_with_code_2(void **state)
 	script_ok("alloc a 256");
 }
 
-static void case_05_wrapping_needs_a_tail_beyond_the_request(void **state)
+static void chip_case_05_wrapping_needs_a_tail_beyond_the_request(void **state)
 {
 	(void)state;
 	empty_heap(4096);
@@ -143,7 +143,7 @@ static void case_05_wrapping_needs_a_tail_beyond_the_request(void **state)
 	takes(64, 0, 64);
 }
 
-static void case_06_the_gap_before_the_tail_is_never_filled(void **state)
+static void chip_case_06_the_gap_before_the_tail_is_never_filled(void **state)
 {
 	(void)state;
 	empty_heap(4096);
@@ -155,7 +155,7 @@ static void case_06_the_gap_before_the_tail_is_never_filled(void **state)
 	takes(3840, 128, 3968);
 }
 
-static void case_07_an_empty_heap_starts_again_at_0(void **state)
+static void chip_case_07_an_empty_heap_starts_again_at_0(void **state)
 {
 	uint32_t epoch;
 
@@ -173,7 +173,7 @@ static void case_07_an_empty_heap_starts_again_at_0(void **state)
 	takes(3000, 0, 3008);
 }
 
-static void case_08_available_is_the_larger_gap(void **state)
+static void chip_case_08_available_is_the_larger_gap(void **state)
 {
 	(void)state;
 	empty_heap(4096);
@@ -278,7 +278,7 @@ static int default_rings(void **state)
 	return 0;
 }
 
-static void case_09_scopes_of_one_depth_share_a_small_heap(void **state)
+static void chip_case_09_scopes_of_one_depth_share_a_small_heap(void **state)
 {
 	(void)state;
 	rings(0, 256 * MIB, 0);
@@ -374,20 +374,20 @@ static void results_pass_through_recycled_buffers(void **state)
 int main(void)
 {
 	const struct CMUnitTest bookkeeping[] = {
-		cmocka_unit_test(case_01_requests_are_rounded_up_to_64),
-		cmocka_unit_test(case_02_tasks_without_bytes_take_slots_and_no_heap),
-		cmocka_unit_test(case_03_a_window_has_one_live_task_less_than_slots),
-		cmocka_unit_test(case_04_an_exact_fit_is_taken_and_more_is_refused),
-		cmocka_unit_test(case_05_wrapping_needs_a_tail_beyond_the_request),
-		cmocka_unit_test(case_06_the_gap_before_the_tail_is_never_filled),
-		cmocka_unit_test(case_07_an_empty_heap_starts_again_at_0),
-		cmocka_unit_test(case_08_available_is_the_larger_gap),
+		cmocka_unit_test(chip_case_01_requests_are_rounded_up_to_64),
+		cmocka_unit_test(chip_case_02_tasks_without_bytes_take_slots_and_no_heap),
+		cmocka_unit_test(chip_case_03_a_window_has_one_live_task_less_than_slots),
+		cmocka_unit_test(chip_case_04_an_exact_fit_is_taken_and_more_is_refused),
+		cmocka_unit_test(chip_case_05_wrapping_needs_a_tail_beyond_the_request),
+		cmocka_unit_test(chip_case_06_the_gap_before_the_tail_is_never_filled),
+		cmocka_unit_test(chip_case_07_an_empty_heap_starts_again_at_0),
+		cmocka_unit_test(chip_case_08_available_is_the_larger_gap),
 		cmocka_unit_test(live_blocks_never_overlap),
 		cmocka_unit_test(an_empty_heap_serves_every_request_that_fits),
 	};
 	const struct CMUnitTest runs[] = {
-		RUN(case_04_a_run_that_needs_more_ends_with_code_2),
-		RUN(case_09_scopes_of_one_depth_share_a_small_heap),
+		RUN(chip_case_04_a_run_that_needs_more_ends_with_code_2),
+		RUN(chip_case_09_scopes_of_one_depth_share_a_small_heap),
 		RUN(a_submit_waits_for_a_slot),
 		RUN(a_submit_waits_for_heap),
 		RUN(a_submit_waits_for_dependency_pool_entries),

@@ -114,7 +114,7 @@ static void reading_what_nobody_wrote_is_refused(void **state)
 	script_ok("make a 16; fill B out:a; stamp C in:a");
 }
 
-static void case_33_a_hundred_times_32_mib_fit_into_256(void **state)
+static void chip_case_33_a_hundred_times_32_mib_fit_into_256(void **state)
 {
 	(void)state;
 	/* 2^21 rows of 16 bytes; most pages are never touched */
@@ -125,7 +125,7 @@ static void case_33_a_hundred_times_32_mib_fit_into_256(void **state)
 	x_has(0, 16, 1);
 }
 
-static void case_33_scopes_without_end_exhaust_the_heap(void **state)
+static void chip_case_33_scopes_without_end_exhaust_the_heap(void **state)
 {
 	(void)state;
 	script_fails(SIMPLER_RUN_HEAP_RING_DEADLOCK, "HEAP_RING_DEADLOCK",
@@ -178,8 +178,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_pending_reader_keeps_the_buffer_of_a_closed_scope),
 	TEST(a_tensor_used_after_its_scope_without_ever_a_buffer_is_refused),
 	TEST(reading_what_nobody_wrote_is_refused),
-	TEST(case_33_a_hundred_times_32_mib_fit_into_256),
-	TEST(case_33_scopes_without_end_exhaust_the_heap),
+	TEST(chip_case_33_a_hundred_times_32_mib_fit_into_256),
+	TEST(chip_case_33_scopes_without_end_exhaust_the_heap),
 	TEST(outputs_of_odd_sizes_do_not_overlap),
 	TEST(operands_keep_what_nobody_wrote),
 	TEST(new_buffers_show_nothing_of_an_earlier_run),

@@ -219,7 +219,7 @@ static void many_callables_leave_nothing_behind(void **state)
 }
 
 /* Growth that fails leaves the arena of before, and a working chip (case 52). */
-static void case_52_rings_grow_and_keep_what_they_have(void **state)
+static void chip_case_52_rings_grow_and_keep_what_they_have(void **state)
 {
 	struct holdings before, after;
 
@@ -271,7 +271,7 @@ int main(void)
 						close_chip),
 		cmocka_unit_test(a_thousand_chips_leave_nothing_behind),
 		cmocka_unit_test(many_callables_leave_nothing_behind),
-		cmocka_unit_test(case_52_rings_grow_and_keep_what_they_have),
+		cmocka_unit_test(chip_case_52_rings_grow_and_keep_what_they_have),
 	};
 
 	char temporary[] = "/tmp/soak-XXXXXX";

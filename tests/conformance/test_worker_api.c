@@ -13,7 +13,7 @@
 
 /* ---- lifecycle ---- */
 
-static void case_02_level_1_fails_init(void **state)
+static void worker_case_02_level_1_fails_init(void **state)
 {
 	struct simpler_worker *w;
 
@@ -26,7 +26,7 @@ static void case_02_level_1_fails_init(void **state)
 	end(w);
 }
 
-static void case_03_init_twice_and_use_after_close(void **state)
+static void worker_case_03_init_twice_and_use_after_close(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, one_inout, 2);
@@ -42,7 +42,7 @@ static void case_03_init_twice_and_use_after_close(void **state)
 	end(w);
 }
 
-static void case_04_nothing_works_before_init(void **state)
+static void worker_case_04_nothing_works_before_init(void **state)
 {
 	struct simpler_worker *w = worker_new();
 	struct simpler_buffer *b;
@@ -55,7 +55,7 @@ static void case_04_nothing_works_before_init(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_05_bad_prewarm_leaves_the_worker_usable(void **state)
+static void worker_case_05_bad_prewarm_leaves_the_worker_usable(void **state)
 {
 	struct simpler_call_config c;
 	struct simpler_init_options o = { .prewarm = &c };
@@ -78,7 +78,7 @@ static bool close_and_stop(void *arg)
 	return true;
 }
 
-static void case_07_close_inside_an_operation_of_the_thread(void **state)
+static void worker_case_07_close_inside_an_operation_of_the_thread(void **state)
 {
 	struct held h = held_run();
 	int rc = 0;
@@ -95,7 +95,7 @@ static void case_07_close_inside_an_operation_of_the_thread(void **state)
 	held_end(&h);
 }
 
-static void case_08_close_times_out_and_can_be_repeated(void **state)
+static void worker_case_08_close_times_out_and_can_be_repeated(void **state)
 {
 	struct held h = held_run();
 	struct simpler_wait soon = { .timeout_ns = 20000000 };
@@ -110,7 +110,7 @@ static void case_08_close_times_out_and_can_be_repeated(void **state)
 
 /* ---- callables ---- */
 
-static void case_10_same_content_twice(void **state)
+static void worker_case_10_same_content_twice(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle a = registered(w, one_inout, 2);
@@ -130,7 +130,7 @@ static void case_10_same_content_twice(void **state)
 	simpler_buffer_put(x);
 }
 
-static void case_11_sixty_four_callables(void **state)
+static void worker_case_11_sixty_four_callables(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle h[65];
@@ -154,7 +154,7 @@ static void case_11_sixty_four_callables(void **state)
 	end(w);
 }
 
-static void case_12_foreign_and_stale_handles(void **state)
+static void worker_case_12_foreign_and_stale_handles(void **state)
 {
 	struct simpler_worker *w1 = ready(), *w2 = ready();
 	struct simpler_callable_handle h = registered(w1, one_inout, 2), none = { 0 };
@@ -168,7 +168,7 @@ static void case_12_foreign_and_stale_handles(void **state)
 	end(w2);
 }
 
-static void case_13_only_chip_callables_at_level_2(void **state)
+static void worker_case_13_only_chip_callables_at_level_2(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle h;
@@ -178,7 +178,7 @@ static void case_13_only_chip_callables_at_level_2(void **state)
 	end(w);
 }
 
-static void case_14_register_after_init(void **state)
+static void worker_case_14_register_after_init(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *x = device(w);
@@ -191,7 +191,7 @@ static void case_14_register_after_init(void **state)
 	simpler_buffer_put(x);
 }
 
-static struct simpler_chip_callable *case_15_callable(void)
+static struct simpler_chip_callable *callable_of_case_15(void)
 {
 	static const int32_t s[] = { SIMPLER_DIR_IN, SIMPLER_DIR_OUT, SIMPLER_DIR_SCALAR };
 	struct simpler_chip_spec spec = {
@@ -204,9 +204,9 @@ static struct simpler_chip_callable *case_15_callable(void)
 	return c;
 }
 
-static void case_15_serialized_bytes(void **state)
+static void worker_case_15_serialized_bytes(void **state)
 {
-	struct simpler_chip_callable *c = case_15_callable();
+	struct simpler_chip_callable *c = callable_of_case_15();
 	size_t size, binary;
 	const unsigned char *b = simpler_chip_callable_bytes(c, &size);
 
@@ -222,9 +222,9 @@ static void case_15_serialized_bytes(void **state)
 	simpler_chip_callable_put(c);
 }
 
-static void case_16_from_bytes_gives_the_same_digest(void **state)
+static void worker_case_16_from_bytes_gives_the_same_digest(void **state)
 {
-	struct simpler_chip_callable *c = case_15_callable(), *d;
+	struct simpler_chip_callable *c = callable_of_case_15(), *d;
 	uint8_t dc[SIMPLER_DIGEST_BYTES], dd[SIMPLER_DIGEST_BYTES];
 	size_t size;
 	const void *b = simpler_chip_callable_bytes(c, &size);
@@ -241,7 +241,7 @@ static void case_16_from_bytes_gives_the_same_digest(void **state)
 
 /* ---- runs ---- */
 
-static void case_41_snapshot_and_repeated_wait(void **state)
+static void worker_case_41_snapshot_and_repeated_wait(void **state)
 {
 	struct held h = held_run();
 
@@ -255,7 +255,7 @@ static void case_41_snapshot_and_repeated_wait(void **state)
 	held_end(&h);
 }
 
-static void case_42_timeouts(void **state)
+static void worker_case_42_timeouts(void **state)
 {
 	struct held h = held_run();
 	struct simpler_wait negative = { .timeout_ns = -1 }, zero = { .timeout_ns = 0 };
@@ -270,7 +270,7 @@ static void case_42_timeouts(void **state)
 	held_end(&h);
 }
 
-static void case_43_failed_run_is_alone(void **state)
+static void worker_case_43_failed_run_is_alone(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, one_inout, 2);
@@ -294,7 +294,7 @@ static void *waiter(void *run)
 	return (void *)(intptr_t)simpler_run_wait(run, NULL);
 }
 
-static void case_44_three_waiters(void **state)
+static void worker_case_44_three_waiters(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, one_inout, 2);
@@ -319,7 +319,7 @@ static void case_44_three_waiters(void **state)
 	simpler_buffer_put(x);
 }
 
-static void case_45_free_in_flight(void **state)
+static void worker_case_45_free_in_flight(void **state)
 {
 	struct held h = held_run();
 
@@ -332,7 +332,7 @@ static void case_45_free_in_flight(void **state)
 	held_end(&h);
 }
 
-static void case_49_nothing_to_borrow_on_a_simulator(void **state)
+static void worker_case_49_nothing_to_borrow_on_a_simulator(void **state)
 {
 	struct simpler_init_options o = { .flags = SIMPLER_INIT_BORROW };
 	struct simpler_worker *w = worker_new();
@@ -354,7 +354,7 @@ static uint64_t storage_at(size_t offset)
 	return (uint64_t)(uintptr_t)storage + offset;
 }
 
-static void case_53_bad_wraps(void **state)
+static void worker_case_53_bad_wraps(void **state)
 {
 	struct simpler_worker *w = ready();
 	const enum simpler_access rw = SIMPLER_ACCESS_READWRITE;
@@ -373,7 +373,7 @@ static void case_53_bad_wraps(void **state)
 	simpler_location_put(l);
 }
 
-static void case_54_56_wrapped_storage(void **state)
+static void worker_case_54_56_wrapped_storage(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, with_gate, 3);
@@ -410,7 +410,7 @@ static void case_54_56_wrapped_storage(void **state)
 	simpler_location_put(l);
 }
 
-static void case_55_locations_of_others(void **state)
+static void worker_case_55_locations_of_others(void **state)
 {
 	struct simpler_worker *w1 = ready(), *w2 = ready();
 	struct simpler_callable_handle f = registered(w2, one_inout, 2);
@@ -442,28 +442,28 @@ static void case_55_locations_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_02_level_1_fails_init),
-		cmocka_unit_test(case_03_init_twice_and_use_after_close),
-		cmocka_unit_test(case_04_nothing_works_before_init),
-		cmocka_unit_test(case_05_bad_prewarm_leaves_the_worker_usable),
-		cmocka_unit_test(case_07_close_inside_an_operation_of_the_thread),
-		cmocka_unit_test(case_08_close_times_out_and_can_be_repeated),
-		cmocka_unit_test(case_10_same_content_twice),
-		cmocka_unit_test(case_11_sixty_four_callables),
-		cmocka_unit_test(case_12_foreign_and_stale_handles),
-		cmocka_unit_test(case_13_only_chip_callables_at_level_2),
-		cmocka_unit_test(case_14_register_after_init),
-		cmocka_unit_test(case_15_serialized_bytes),
-		cmocka_unit_test(case_16_from_bytes_gives_the_same_digest),
-		cmocka_unit_test(case_41_snapshot_and_repeated_wait),
-		cmocka_unit_test(case_42_timeouts),
-		cmocka_unit_test(case_43_failed_run_is_alone),
-		cmocka_unit_test(case_44_three_waiters),
-		cmocka_unit_test(case_45_free_in_flight),
-		cmocka_unit_test(case_49_nothing_to_borrow_on_a_simulator),
-		cmocka_unit_test(case_53_bad_wraps),
-		cmocka_unit_test(case_54_56_wrapped_storage),
-		cmocka_unit_test(case_55_locations_of_others),
+		cmocka_unit_test(worker_case_02_level_1_fails_init),
+		cmocka_unit_test(worker_case_03_init_twice_and_use_after_close),
+		cmocka_unit_test(worker_case_04_nothing_works_before_init),
+		cmocka_unit_test(worker_case_05_bad_prewarm_leaves_the_worker_usable),
+		cmocka_unit_test(worker_case_07_close_inside_an_operation_of_the_thread),
+		cmocka_unit_test(worker_case_08_close_times_out_and_can_be_repeated),
+		cmocka_unit_test(worker_case_10_same_content_twice),
+		cmocka_unit_test(worker_case_11_sixty_four_callables),
+		cmocka_unit_test(worker_case_12_foreign_and_stale_handles),
+		cmocka_unit_test(worker_case_13_only_chip_callables_at_level_2),
+		cmocka_unit_test(worker_case_14_register_after_init),
+		cmocka_unit_test(worker_case_15_serialized_bytes),
+		cmocka_unit_test(worker_case_16_from_bytes_gives_the_same_digest),
+		cmocka_unit_test(worker_case_41_snapshot_and_repeated_wait),
+		cmocka_unit_test(worker_case_42_timeouts),
+		cmocka_unit_test(worker_case_43_failed_run_is_alone),
+		cmocka_unit_test(worker_case_44_three_waiters),
+		cmocka_unit_test(worker_case_45_free_in_flight),
+		cmocka_unit_test(worker_case_49_nothing_to_borrow_on_a_simulator),
+		cmocka_unit_test(worker_case_53_bad_wraps),
+		cmocka_unit_test(worker_case_54_56_wrapped_storage),
+		cmocka_unit_test(worker_case_55_locations_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

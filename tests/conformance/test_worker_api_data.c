@@ -9,7 +9,7 @@
 
 /* ---- buffers and copies ---- */
 
-static void case_19_malloc_identities(void **state)
+static void worker_case_19_malloc_identities(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *a = device(w), *b = device(w);
@@ -25,7 +25,7 @@ static void case_19_malloc_identities(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_20_freed_buffers_stay_refused(void **state)
+static void worker_case_20_freed_buffers_stay_refused(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b = device(w), *src = host(w, 64), *other;
@@ -47,7 +47,7 @@ static void case_20_freed_buffers_stay_refused(void **state)
 	simpler_buffer_put(src);
 }
 
-static void case_21_to_24_copies(void **state)
+static void worker_case_21_22_23_24_copies(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *dev = device(w), *src = host(w, 64), *dst = host(w, 64),
@@ -95,7 +95,7 @@ static void case_21_to_24_copies(void **state)
 	simpler_buffer_put(eight);
 }
 
-static void case_25_forged_interior_buffer(void **state)
+static void worker_case_25_forged_interior_buffer(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *dev = device(w), *src = host(w, 32), *forged;
@@ -114,7 +114,7 @@ static void case_25_forged_interior_buffer(void **state)
 	simpler_buffer_put(src);
 }
 
-static void case_27_shared_memory_with_a_live_view(void **state)
+static void worker_case_27_shared_memory_with_a_live_view(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b;
@@ -136,7 +136,7 @@ static void case_27_shared_memory_with_a_live_view(void **state)
 
 /* ---- tensors and arguments ---- */
 
-static void case_28_29_tensor_validation(void **state)
+static void worker_case_28_29_tensor_validation(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b = device(w);
@@ -157,7 +157,7 @@ static void case_28_29_tensor_validation(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_30_serialized_tensor(void **state)
+static void worker_case_30_serialized_tensor(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b = device(w);
@@ -181,7 +181,7 @@ static void case_30_serialized_tensor(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_31_order_and_indices(void **state)
+static void worker_case_31_order_and_indices(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b = device(w);
@@ -200,7 +200,7 @@ static void case_31_order_and_indices(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_32_scalars(void **state)
+static void worker_case_32_scalars(void **state)
 {
 	struct simpler_task_args *a;
 	uint64_t v[3];
@@ -217,7 +217,7 @@ static void case_32_scalars(void **state)
 	simpler_task_args_destroy(a);
 }
 
-static void case_33_blob(void **state)
+static void worker_case_33_blob(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *b = device(w);
@@ -236,7 +236,7 @@ static void case_33_blob(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_34_transfer_defaults(void **state)
+static void worker_case_34_transfer_defaults(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_buffer *dev = device(w), *h = host(w, 64);
@@ -257,7 +257,7 @@ static void case_34_transfer_defaults(void **state)
 	simpler_buffer_put(h);
 }
 
-static void case_35_grants(void **state)
+static void worker_case_35_grants(void **state)
 {
 	static float constant[16];
 	struct simpler_worker *w = ready();
@@ -298,7 +298,7 @@ static int overlap_code(struct simpler_worker *w, const struct simpler_callable_
 	return rc;
 }
 
-static void case_36_overlap(void **state)
+static void worker_case_36_overlap(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, with_gate, 3);
@@ -312,7 +312,7 @@ static void case_36_overlap(void **state)
 	simpler_buffer_put(b);
 }
 
-static void case_37_trb_refuses_host_controls(void **state)
+static void worker_case_37_trb_refuses_host_controls(void **state)
 {
 	struct simpler_worker *w = ready();
 	struct simpler_callable_handle f = registered(w, one_inout, 2);
@@ -336,7 +336,7 @@ static void case_37_trb_refuses_host_controls(void **state)
 
 /* ---- configuration ---- */
 
-static void case_38_39_call_config(void **state)
+static void worker_case_38_39_call_config(void **state)
 {
 	struct simpler_call_config c;
 	char text[1025];
@@ -371,21 +371,21 @@ static void case_38_39_call_config(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_19_malloc_identities),
-		cmocka_unit_test(case_20_freed_buffers_stay_refused),
-		cmocka_unit_test(case_21_to_24_copies),
-		cmocka_unit_test(case_25_forged_interior_buffer),
-		cmocka_unit_test(case_27_shared_memory_with_a_live_view),
-		cmocka_unit_test(case_28_29_tensor_validation),
-		cmocka_unit_test(case_30_serialized_tensor),
-		cmocka_unit_test(case_31_order_and_indices),
-		cmocka_unit_test(case_32_scalars),
-		cmocka_unit_test(case_33_blob),
-		cmocka_unit_test(case_34_transfer_defaults),
-		cmocka_unit_test(case_35_grants),
-		cmocka_unit_test(case_36_overlap),
-		cmocka_unit_test(case_37_trb_refuses_host_controls),
-		cmocka_unit_test(case_38_39_call_config),
+		cmocka_unit_test(worker_case_19_malloc_identities),
+		cmocka_unit_test(worker_case_20_freed_buffers_stay_refused),
+		cmocka_unit_test(worker_case_21_22_23_24_copies),
+		cmocka_unit_test(worker_case_25_forged_interior_buffer),
+		cmocka_unit_test(worker_case_27_shared_memory_with_a_live_view),
+		cmocka_unit_test(worker_case_28_29_tensor_validation),
+		cmocka_unit_test(worker_case_30_serialized_tensor),
+		cmocka_unit_test(worker_case_31_order_and_indices),
+		cmocka_unit_test(worker_case_32_scalars),
+		cmocka_unit_test(worker_case_33_blob),
+		cmocka_unit_test(worker_case_34_transfer_defaults),
+		cmocka_unit_test(worker_case_35_grants),
+		cmocka_unit_test(worker_case_36_overlap),
+		cmocka_unit_test(worker_case_37_trb_refuses_host_controls),
+		cmocka_unit_test(worker_case_38_39_call_config),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include "chip/callable_bytes.h"
 #include "simpler/callable.h"
 
-#define MUTATIONS 60000
+#define MUTATIONS 20000
 
 static struct callable_bytes *parsed;	/* what the chip read last */
 
@@ -72,7 +72,7 @@ static struct blob small_callable(void)
 
 static void every_byte_of_the_headers_is_judged_alike(void **state)
 {
-	static const unsigned char values[] = { 0, 1, 2, 4, 32, 64, 127, 255 };
+	static const unsigned char values[] = { 0, 1, 64, 127, 255 };
 	struct blob b = small_callable();
 	size_t i, v;
 

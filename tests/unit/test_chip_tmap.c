@@ -178,7 +178,7 @@ static uint32_t relation(struct pto_tensor entry, struct pto_tensor view)
 
 /* ---- conformance ---------------------------------------------------------- */
 
-static void case_11_disjoint_rows_no_dependency(void **state)
+static void chip_case_11_disjoint_rows_no_dependency(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 256, 1);
 
@@ -186,7 +186,7 @@ static void case_11_disjoint_rows_no_dependency(void **state)
 	assert_int_equal(relation(rows_of(t, 0, 128), rows_of(t, 128, 256)), 0);
 }
 
-static void case_12_partial_overlap_is_not_covered(void **state)
+static void chip_case_12_partial_overlap_is_not_covered(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 256, 1);
 
@@ -194,7 +194,7 @@ static void case_12_partial_overlap_is_not_covered(void **state)
 	assert_int_equal(relation(rows_of(t, 0, 192), rows_of(t, 64, 256)), TMAP_OTHER);
 }
 
-static void case_13_covering_writer_replaces_the_entry(void **state)
+static void chip_case_13_covering_writer_replaces_the_entry(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 256, 1), all = rows_of(t, 0, 256);
 	struct access producer, writer;
@@ -213,7 +213,7 @@ static void case_13_covering_writer_replaces_the_entry(void **state)
 	assert_true(writer.seen);
 }
 
-static void case_14_all_20_producers_of_a_region_are_found(void **state)
+static void chip_case_14_all_20_producers_of_a_region_are_found(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 16, 16);
 	struct access producers[20];
@@ -225,7 +225,7 @@ static void case_14_all_20_producers_of_a_region_are_found(void **state)
 	assert_int_equal(look(t, TMAP_WRITE), 20);
 }
 
-static void case_15_newer_version_is_other(void **state)
+static void chip_case_15_newer_version_is_other(void **state)
 {
 	struct pto_tensor old = make_2d(BASE, 4, 4), new = old;
 
@@ -240,7 +240,7 @@ static void case_15_newer_version_is_other(void **state)
 	assert_int_equal(relation(old, new), TMAP_COVERED);
 }
 
-static void case_16_removing_one_entry_leaves_those_of_other_owners(void **state)
+static void chip_case_16_removing_one_entry_leaves_those_of_other_owners(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 4, 4);
 	struct access ring0, ring1;
@@ -253,7 +253,7 @@ static void case_16_removing_one_entry_leaves_those_of_other_owners(void **state
 	assert_true(ring1.seen);
 }
 
-static void case_17_readers_are_found_only_when_asked_for(void **state)
+static void chip_case_17_readers_are_found_only_when_asked_for(void **state)
 {
 	struct pto_tensor t = make_2d(BASE, 4, 4);
 	struct access reader;
@@ -1052,13 +1052,13 @@ static void views_too_large_to_compare_overlap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(case_11_disjoint_rows_no_dependency),
-		TEST(case_12_partial_overlap_is_not_covered),
-		TEST(case_13_covering_writer_replaces_the_entry),
-		TEST(case_14_all_20_producers_of_a_region_are_found),
-		TEST(case_15_newer_version_is_other),
-		TEST(case_16_removing_one_entry_leaves_those_of_other_owners),
-		TEST(case_17_readers_are_found_only_when_asked_for),
+		TEST(chip_case_11_disjoint_rows_no_dependency),
+		TEST(chip_case_12_partial_overlap_is_not_covered),
+		TEST(chip_case_13_covering_writer_replaces_the_entry),
+		TEST(chip_case_14_all_20_producers_of_a_region_are_found),
+		TEST(chip_case_15_newer_version_is_other),
+		TEST(chip_case_16_removing_one_entry_leaves_those_of_other_owners),
+		TEST(chip_case_17_readers_are_found_only_when_asked_for),
 		TEST(view_that_contains_the_entry_covers_it),
 		TEST(tiles_in_the_same_rows_are_apart),
 		TEST(tile_and_row_are_compared_exactly),
