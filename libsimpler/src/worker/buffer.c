@@ -171,7 +171,7 @@ static int free_check(struct simpler_worker *w, const struct simpler_buffer *han
 static int free_locked(struct simpler_worker *w, const struct simpler_buffer *handle,
 		       struct simpler_buffer **put, struct simpler_error *e)
 {
-	struct simpler_buffer *b;
+	struct simpler_buffer *b = NULL;
 	int rc = free_check(w, handle, &b, e);
 
 	if (rc)
