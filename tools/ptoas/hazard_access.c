@@ -5,7 +5,7 @@
 
 #include "hazard_access.h"
 
-/* ---- Values ----------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------ */
 
 #define MAX_SEEN	64
 #define MAX_STEPS	1024
@@ -267,7 +267,7 @@ bool pto_spans_meet(const struct pto_span *a, const struct pto_span *b)
 	return a->base < b->end && b->base < a->end;
 }
 
-/* ---- Spaces ------------------------------------------------------------------------------------ */
+/* ---- Spaces ------------------------------------------------------------------------------- */
 
 int64_t pto_capacity(enum pto_space space, enum pto_arch arch)
 {
@@ -295,7 +295,7 @@ int64_t pto_alignment(enum pto_space space)
 	       32;
 }
 
-/* ---- Cells ------------------------------------------------------------------------------------- */
+/* ---- Cells -------------------------------------------------------------------------------- */
 
 static bool grow(void **list, uint32_t n, uint32_t *room, size_t size)
 {

@@ -25,7 +25,7 @@ static const uint64_t *on_pipe(const struct hazard *h, unsigned int pipe)
 	return h->on_pipe + (size_t)pipe * h->a.words;
 }
 
-/* ---- States ------------------------------------------------------------------------------------ */
+/* ---- States ------------------------------------------------------------------------------- */
 
 struct hz_state hz_state_new(const struct hazard *h)
 {
@@ -107,7 +107,7 @@ bool hz_join(const struct hazard *h, struct hz_state *to, const struct hz_state 
 	return changed;
 }
 
-/* ---- Events ------------------------------------------------------------------------------------ */
+/* ---- Events ------------------------------------------------------------------------------- */
 
 static bool is_set(enum pto_opcode code)
 {
@@ -225,7 +225,7 @@ static void check_pending(struct hazard *h, const struct hz_state *s, struct pto
 				     s->status[e] == HZ_MAYBE ? " on some path" : "");
 }
 
-/* ---- Accesses ---------------------------------------------------------------------------------- */
+/* ---- Accesses ----------------------------------------------------------------------------- */
 
 /* The access that is meant: the last one before @op, else the last one of an earlier iteration. */
 static struct pto_op *other_op(const struct pto_cell *c, const struct pto_op *op, bool *carried)

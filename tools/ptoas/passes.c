@@ -2,11 +2,16 @@
 /* The pipeline of section 9.3. */
 #include "pass.h"
 #include "passes.h"
+#include "plan.h"
+#include "sync.h"
 
 const struct pto_pass pto_passes[] = {
 	{ "check-level", pass_check_level, NULL },
 	{ "lower-events", pass_lower_events, NULL },
 	{ "infer-layout", pass_infer_layout, infer_layout_wanted },
+	{ "plan-memory", pass_plan_memory, plan_memory_wanted },
+	{ "reserve-buffers", pass_reserve_buffers, NULL },
+	{ "insert-sync", pass_insert_sync, insert_sync_wanted },
 	{ NULL, NULL, NULL },
 };
 
