@@ -287,6 +287,11 @@ static int last_end(const struct row *r, int blocks)
 	return last;
 }
 
+/*
+ * Cases 47 and 48 set a flag that this chip accepts and ignores: it stages nothing early (see
+ * Documentation/decisions.md).  What the flag must never change, the order of starts and one
+ * execution of each block, is checked with it and without it.
+ */
 static void chip_case_47_a_consumer_starts_behind_its_producers_last_block(void **state)
 {
 	(void)state;

@@ -54,30 +54,57 @@ static inline struct simpler_core_callable *kernel(const char *name)
 	return k;
 }
 
-/* The test orchestration under a signature; @salt makes the content different. */
-static inline struct simpler_chip_callable *program(const int32_t *signature, size_t count, char salt)
+/* What a program is made of; kernels get func_ids 0, 1, … */
+struct program_parts {
+	const char *orchestration;
+	const char *const *kernels;
+	size_t kernel_count;
+	const int32_t *signature;
+	size_t sig_count;
+	char salt;			/* makes the content different */
+};
+
+static inline struct simpler_chip_callable *program_of(const struct program_parts *p)
 {
-	struct simpler_core_callable *add = kernel("add_one"), *wait = kernel("wait_word");
-	struct simpler_chip_child children[] = { { 0, add }, { 1, wait } };
+	struct simpler_core_callable *cores[8];
+	struct simpler_chip_child children[8];
 	struct simpler_chip_callable *c;
-	size_t size;
-	void *object = read_object("orch", "worker", &size);
+	size_t size, i;
+	void *object = read_object("orch", p->orchestration, &size);
 	struct simpler_chip_spec spec = {
-		.signature = signature, .sig_count = count,
-		.func_name = "aicpu_orchestration_entry", .children = children, .child_count = 2,
+		.signature = p->signature, .sig_count = p->sig_count,
+		.func_name = "aicpu_orchestration_entry", .children = children,
+		.child_count = p->kernel_count,
 	};
 	char *salted = malloc(size + 1);
 
+	for (i = 0; i < p->kernel_count; i++) {
+		cores[i] = kernel(p->kernels[i]);
+		children[i] = (struct simpler_chip_child){ (int32_t)i, cores[i] };
+	}
 	memcpy(salted, object, size);
-	salted[size] = salt;
+	salted[size] = p->salt;
 	spec.binary = salted;
 	spec.binary_bytes = size + 1;
 	assert_int_equal(simpler_chip_callable_build(&spec, &c, NULL), 0);
 	free(salted);
 	free(object);
-	simpler_core_callable_put(add);
-	simpler_core_callable_put(wait);
+	for (i = 0; i < p->kernel_count; i++)
+		simpler_core_callable_put(cores[i]);
 	return c;
+}
+
+/* The test orchestration under a signature; @salt makes the content different. */
+static inline struct simpler_chip_callable *program(const int32_t *signature, size_t count,
+						    char salt)
+{
+	static const char *const kernels[] = { "add_one", "wait_word" };
+	struct program_parts parts = {
+		.orchestration = "worker", .kernels = kernels, .kernel_count = 2,
+		.signature = signature, .sig_count = count, .salt = salt,
+	};
+
+	return program_of(&parts);
 }
 
 static const int32_t one_inout[] = { SIMPLER_DIR_INOUT, SIMPLER_DIR_SCALAR };
@@ -106,10 +133,10 @@ static inline void end(struct simpler_worker *w)
 	assert_int_equal(simpler_worker_destroy(w), 0);
 }
 
-static inline struct simpler_callable_handle registered(struct simpler_worker *w, const int32_t *signature,
-						 size_t count)
+/* Takes over the reference. */
+static inline struct simpler_callable_handle registered_program(struct simpler_worker *w,
+								struct simpler_chip_callable *c)
 {
-	struct simpler_chip_callable *c = program(signature, count, 0);
 	struct simpler_callable_handle h;
 	struct simpler_error e;
 
@@ -117,6 +144,12 @@ static inline struct simpler_callable_handle registered(struct simpler_worker *w
 		fail_msg("%s", simpler_worker_last_error(w, &e)->text);
 	simpler_chip_callable_put(c);
 	return h;
+}
+
+static inline struct simpler_callable_handle registered(struct simpler_worker *w,
+							const int32_t *signature, size_t count)
+{
+	return registered_program(w, program(signature, count, 0));
 }
 
 static inline struct simpler_buffer *device(struct simpler_worker *w)

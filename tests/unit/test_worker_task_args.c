@@ -56,6 +56,32 @@ static void tensors_come_before_scalars(void **state)
 	assert_int_equal(add(f, f->device, SIMPLER_TAG_INPUT, SIMPLER_TRANSFER_DEFAULT), 0);
 }
 
+/* So that no run has an operand of 0 bytes, to which chip-runtime §3.2 would give address 0. */
+static void a_tensor_without_elements_gets_into_no_list(void **state)
+{
+	struct fixture *f = *state;
+	struct simpler_tensor t = view_of(f->host, 0, 4);
+	struct simpler_task_args *decoded;
+	unsigned char blob[256];
+	size_t size;
+
+	assert_int_equal(simpler_tensor_init_dense(&t, f->host, SIMPLER_INT32, 2,
+						   (uint32_t[]){ 4, 0 }, &f->error),
+			 SIMPLER_ERR_TENSOR);
+	assert_int_equal(add(f, f->host, SIMPLER_TAG_INPUT, SIMPLER_TRANSFER_DEFAULT), 0);
+	size = simpler_task_args_blob_size(f->args);
+	assert_int_equal(simpler_task_args_encode(f->args, blob, sizeof(blob), &f->error), 0);
+	memset(blob + 8 + offsetof(struct simpler_tensor, shapes), 0, sizeof(t.shapes));
+	assert_int_equal(simpler_task_args_decode(blob, size, &decoded, &f->error),
+			 SIMPLER_ERR_TENSOR);
+	assert_non_null(strstr(f->error.text, "shape[0] is 0"));
+	memset(t.shapes, 0, sizeof(t.shapes));
+	assert_int_equal(simpler_task_args_add_tensor(f->args, &t, SIMPLER_TAG_INPUT,
+						      SIMPLER_TRANSFER_DEFAULT, &f->error),
+			 SIMPLER_ERR_TENSOR);
+	assert_int_equal(simpler_task_args_tensor_count(f->args), 1);
+}
+
 static void indices_out_of_range_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -236,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		args_test(tensors_come_before_scalars),
+		args_test(a_tensor_without_elements_gets_into_no_list),
 		args_test(indices_out_of_range_are_refused),
 		args_test(transfer_defaults_follow_the_space),
 		args_test(tags_need_their_grant_when_added),

@@ -222,7 +222,10 @@ static void fill_tensor(struct simpler_hw_tensor *to, const struct simpler_tenso
 	memcpy(to->strides, t->strides, sizeof(to->strides));
 }
 
-/* What the chip sees of a HOST tensor is its span, and only that. */
+/*
+ * What the chip sees of a HOST tensor is its span, and only that.  A span is never empty, so that
+ * no two tensors share an address: simpler_tensor_check() refuses tensors without elements.
+ */
 static void fill_staged(struct simpler_hw_tensor *to, const struct simpler_tensor *t,
 			const struct simpler_buffer *b, uint64_t span)
 {
