@@ -71,7 +71,7 @@ void simpler_coredump(struct simpler_ctx *ctx, const struct drm_simpler_fault *f
 		rcu_read_unlock();
 		drm_dev_exit(idx);
 	}
-	/* the work takes it; nobody else sets it: bans are made one at a time */
+	/* the work takes it; nobody else sets it: bans are made under contexts_lock */
 	WRITE_ONCE(sdev->dump, dump);
 	queue_work(system_unbound_wq, &sdev->dump_work);
 }

@@ -73,8 +73,8 @@ static const struct drm_debugfs_info files[] = {
 	{ "counters", counters_show },
 };
 
-void simpler_debugfs_init(struct drm_minor *minor)
+void simpler_debugfs_init(struct simpler_device *sdev)
 {
-	drm_debugfs_add_files(minor->dev, files, ARRAY_SIZE(files));
-	simpler_inject_debugfs(minor->debugfs_root);
+	drm_debugfs_add_files(&sdev->drm, files, ARRAY_SIZE(files));
+	simpler_inject_debugfs(sdev->drm.debugfs_root);
 }

@@ -92,7 +92,6 @@ static const struct drm_driver driver = {
 	.gem_create_object = simpler_gem_create_object,
 	.gem_prime_import_sg_table = drm_gem_shmem_prime_import_sg_table,
 	.show_fdinfo = simpler_show_fdinfo,
-	.debugfs_init = simpler_debugfs_init,
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.fops = &fops,
@@ -189,6 +188,7 @@ struct simpler_device *simpler_device_create(struct device *dev,
 		ret = start_fresh(sdev);
 	if (ret)
 		return ERR_PTR(ret);
+	simpler_debugfs_init(sdev);
 	simpler_watchdog_start(sdev);
 	ret = drm_dev_register(&sdev->drm, 0);
 	if (ret)

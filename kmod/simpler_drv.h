@@ -227,8 +227,14 @@ extern const struct attribute_group *simpler_sysfs_groups[];
 /* simpler_hwmon.c */
 int simpler_hwmon_register(struct simpler_device *sdev);
 
-/* simpler_debugfs.c */
-void simpler_debugfs_init(struct drm_minor *minor);
+/* simpler_debugfs.c; the DRM core of 6.12 does not call debugfs_init() for accel nodes */
+#ifdef CONFIG_DEBUG_FS
+void simpler_debugfs_init(struct simpler_device *sdev);
+#else
+static inline void simpler_debugfs_init(struct simpler_device *sdev)
+{
+}
+#endif
 
 /* simpler_fdinfo.c */
 void simpler_show_fdinfo(struct drm_printer *p, struct drm_file *file);

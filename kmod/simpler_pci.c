@@ -230,10 +230,8 @@ static struct pci_driver pci_driver = {
 	.id_table = ids,
 	.probe = probe,
 	.remove = remove,
-	.driver = {
-		.pm = pm_sleep_ptr(&pm_ops),
-		.dev_groups = simpler_sysfs_groups,
-	},
+	.dev_groups = simpler_sysfs_groups,
+	.driver.pm = pm_sleep_ptr(&pm_ops),
 };
 
 int simpler_pci_register(void)

@@ -60,8 +60,6 @@ static int commit(struct simpler_stream *stream, struct simpler_job *job)
 		job->fence = NULL;
 		job->running = dma_fence_get(&fence->base);
 		list_add_tail(&fence->link, &stream->fences);
-		if (stream->seen == stream->produced)
-			stream->busy_since = ktime_get();
 		stream->produced += job->count;
 	}
 	spin_unlock_irq(&stream->lock);

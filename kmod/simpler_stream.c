@@ -125,7 +125,6 @@ static bool poll_locked(struct simpler_stream *stream)
 			return found;
 		if (completed > stream->seen) {
 			stream->seen = completed;
-			stream->busy_since = ktime_get();
 			found = true;
 		}
 		signal_fences(stream);

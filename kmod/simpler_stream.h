@@ -44,7 +44,7 @@ struct simpler_stream {
 	struct list_head waiters;
 	struct list_head fences;
 	u64 seen;				/* completed, when last looked at */
-	ktime_t busy_since;
+	u32 orphan_ticks;			/* of the watchdog: banned without a fault record */
 	int end_error;				/* no more completions come; why */
 	wait_queue_head_t wait;
 

@@ -7,6 +7,7 @@
 #include "simpler_stream.h"
 
 #define PERIOD_MS	200u
+#define ORPHAN_TICKS	3u
 
 static void check_heartbeat(struct simpler_device *sdev)
 {
@@ -29,23 +30,75 @@ static bool has_work(struct simpler_stream *stream)
 	return simpler_read(ring->producer) != (u32)READ_ONCE(stream->seen);
 }
 
-/* For fdinfo: a context is busy while a stream of it has work; sampled. */
-static void account_busy(struct simpler_device *sdev)
+/*
+ * A ring says that its context is banned, and no fault record has told so for some
+ * time: it was lost, because the fault ring was full, or user space wrote into the ring.
+ */
+static bool is_orphan(struct simpler_stream *stream)
+{
+	if (simpler_read(stream->ring->state) != SIMPLER_HW_STREAM_BANNED)
+		return false;
+	return ++stream->orphan_ticks == ORPHAN_TICKS;
+}
+
+struct sample {
+	bool busy;
+	bool orphan;
+	u32 hw_stream;
+	u64 seqno;
+};
+
+static struct sample look_at(struct simpler_ctx *ctx)
 {
 	struct simpler_stream *stream;
-	struct simpler_ctx *ctx;
+	struct sample sample = {};
 	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&ctx->streams, id, stream) {
+		if (READ_ONCE(stream->end_error))
+			continue;
+		sample.busy |= has_work(stream);
+		if (!is_orphan(stream))
+			continue;
+		sample.orphan = true;
+		sample.hw_stream = stream->hw_id;
+		sample.seqno = simpler_read(stream->ring->error_seqno);
+	}
+	rcu_read_unlock();
+	return sample;
+}
+
+static void ban_orphan(struct simpler_ctx *ctx, const struct sample *sample)
+{
+	struct drm_simpler_fault fault = {
+		.code = SIMPLER_HW_FAULT_HARDWARE,
+		.stream = sample->hw_stream,
+		.core = SIMPLER_NO_ID,
+		.func_id = SIMPLER_NO_ID,
+		.seqno = sample->seqno,
+		.task = U64_MAX,
+	};
+
+	simpler_ctx_ban(ctx, &fault);
+}
+
+/* For fdinfo, a context is busy while a stream of it has work; sampled. */
+static void check_contexts(struct simpler_device *sdev)
+{
+	struct simpler_ctx *ctx;
 
 	mutex_lock(&sdev->contexts_lock);
 	list_for_each_entry(ctx, &sdev->contexts, link) {
-		rcu_read_lock();
-		xa_for_each(&ctx->streams, id, stream) {
-			if (READ_ONCE(stream->end_error) || !has_work(stream))
-				continue;
+		struct sample sample;
+
+		if (ctx->state != DRM_SIMPLER_CONTEXT_READY)
+			continue;
+		sample = look_at(ctx);
+		if (sample.busy)
 			atomic64_add((u64)PERIOD_MS * NSEC_PER_MSEC, &ctx->busy_ns);
-			break;
-		}
-		rcu_read_unlock();
+		if (sample.orphan)
+			ban_orphan(ctx, &sample);
 	}
 	mutex_unlock(&sdev->contexts_lock);
 }
@@ -62,7 +115,7 @@ void simpler_watchdog_work(struct work_struct *work)
 		check_heartbeat(sdev);
 		if (simpler_poll_all(sdev))
 			simpler_counter_add(sdev, SIMPLER_COUNTER_LOST_IRQS);
-		account_busy(sdev);
+		check_contexts(sdev);
 	}
 	drm_dev_exit(idx);
 	if (READ_ONCE(sdev->watchdog_on))

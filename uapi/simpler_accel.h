@@ -614,7 +614,8 @@ SIMPLER_ACCEL_ASSERT(sizeof(struct drm_simpler_submit) == 56, "SUBMIT");
 /**
  * struct drm_simpler_wait_seqno - WAIT_SEQNO: until a stream completed a command
  *
- * For streams of both kinds.  A signal ends the wait with -EINTR or restarts it
+ * For streams of both kinds.  A command that failed has completed as well: whether one
+ * did, and why, is in STREAM_STATE.  A signal ends the wait with -EINTR or restarts it
  * (SA_RESTART).  Errors: -EINVAL flags, -ENOENT stream, -ETIME the deadline passed,
  * -EIO the context was banned or lost before the command completed, -ECANCELED the
  * stream was destroyed before.
