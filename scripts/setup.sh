@@ -5,9 +5,10 @@
 set -eu
 
 packages="gcc g++ clang libclang-rt-dev make binutils git pkg-config
-	libcmocka-dev libdrm-dev python3 python3-dev python3-numpy python3-pytest
+	libcmocka-dev python3 python3-dev python3-numpy python3-pytest
+	qemu-system-x86 busybox-static kmod linux-headers-6.12-amd64
 	libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
-	libdrm-dev"
+	libdrm-dev sparse"
 
 die() {
 	echo "setup.sh: $*" >&2
