@@ -14,3 +14,21 @@ $(vm_HOST_TESTS): $(BUILD)/tests/vm/%: $(BUILD)/obj/tests/vm/%.c.o $(vm_HOST_OBJ
 	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(TEST_LDLIBS)
 -include $(addsuffix .d,$(vm_HOST_OBJS))
 -include $(patsubst $(BUILD)/%,$(BUILD)/obj/%.c.o.d,$(vm_HOST_TESTS))
+
+# Programs for the machine. `make check-vm` boots it; scripts/vm makes kernel and initramfs.
+vm_GUEST_OBJS := $(call obj,tests/vm/guest/guest.c)
+vm_GUEST_TESTS := $(patsubst tests/vm/guest/%.c,$(BUILD)/tests/vm/guest/%,$(wildcard tests/vm/guest/test_*.c))
+$(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o $(vm_GUEST_OBJS)
+	@mkdir -p $(@D)
+	@echo '  LD      $@'
+	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -lcmocka -ldrm
+-include $(addsuffix .d,$(vm_GUEST_OBJS)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.c.o.d,$(vm_GUEST_TESTS))
+vm_guest_objects := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(wildcard tests/vm/guest/*.c)))
+$(vm_guest_objects): CPPFLAGS += -I/usr/include/libdrm
+
+.PHONY: check-vm do-check-vm
+check-vm: setup
+	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-check-vm
+vm_ITEMS := deadline=1200 cmocka=scripts/vm
+do-check-vm: tests $(vm_GUEST_TESTS) modules
+	$(Q)scripts/run-tests build=$(BUILD) $(vm_ITEMS)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "results.h"
 
 static struct result *find(struct prog_totals *t, const char *name)
@@ -53,6 +54,15 @@ void totals_release(struct prog_totals *t)
 		free(r->first);
 		free(r);
 	}
+}
+
+uint64_t totals_digest(const struct prog_totals *t)
+{
+	uint64_t hash = HASH_FNV1A64_INIT;
+
+	for (const struct result *r = t->results; r; r = r->next)
+		hash = hash_fnv1a64(hash, r->first, r->bytes);
+	return hash;
 }
 
 static bool is_right(float result, double golden, struct prog_tolerance tol)

@@ -26,4 +26,7 @@ struct prog_totals {
 
 void totals_release(struct prog_totals *t);
 
+/* Of all bytes of all results. */
+uint64_t totals_digest(const struct prog_totals *t);
+
 #endif /* TESTS_PROGRAMS_RESULTS_H */
