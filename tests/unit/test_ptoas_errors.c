@@ -19,7 +19,8 @@
 #define VIEW			"    %v0 = pto.make_tensor_view %pf, shape = [%c16, %c16], " \
 				"strides = [%c16, %c1] : !pto.tensor_view<16x16xf32>\n"
 #define PART(sizes, type)	VIEW "    %p = pto.partition_view %v0, " \
-				"offsets = [%c0, %c0], sizes = " sizes " : !pto.tensor_view<16x16xf32> -> " \
+				"offsets = [%c0, %c0], sizes = " sizes " : " \
+				"!pto.tensor_view<16x16xf32> -> " \
 				"!pto.partition_tensor_view<" type ">\n"
 
 static const struct {

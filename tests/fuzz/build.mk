@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Fuzzers: `make fuzz FUZZ_SECONDS=n` runs each of them for n seconds with clang's libFuzzer, ASan and UBSan. A finding is kept
+# in $(BUILD)/fuzz/<name>.artifacts, what was learnt in $(BUILD)/fuzz/<name>.corpus.
+FUZZ_SECONDS ?= 60
+fuzz_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_FLAGS := -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	$(WARN) -DSIMPLER_FUZZ $(INCLUDES)
+
+# What each fuzzer is linked from, besides itself, and what must be built before it runs
+fuzz_callable_SRCS := libsimpler/src/base/error.c \
+	$(addprefix libsimpler/src/chip/,callable_bytes.c elf_check.c elf_symbols.c elf_relocs.c)
+fuzz_callable_FLAGS := -Itests/unit
+fuzz_callable_NEEDS := $(callable_SOS)
+fuzz_ptoas_SRCS := $(ptoas_SRCS) libsimpler/src/base/arena.c
+fuzz_ptoas_ARGS := -dict=$(BUILD)/fuzz/ptoas.dict -max_len=8192 $(wildcard tests/fuzz/seeds/ptoas)
+fuzz_ptoas_NEEDS := $(BUILD)/fuzz/ptoas.dict
+
+# $(call fuzzer,name)
+define fuzzer
+$(BUILD)/fuzz/$1: tests/fuzz/fuzz_$1.c $$(fuzz_$1_SRCS) $$(BUILD)/flags tests/fuzz/build.mk
+	@mkdir -p $$(@D)
+	@echo '  FUZZ    $$@'
+	$$(Q)clang $$(fuzz_FLAGS) $$(fuzz_$1_FLAGS) -MMD -MF $$@.d -o $$@ tests/fuzz/fuzz_$1.c $$(fuzz_$1_SRCS) -lm -ldl -lpthread
+-include $(BUILD)/fuzz/$1.d
+.PHONY: fuzz-$1
+fuzz-$1: $(BUILD)/fuzz/$1 $$(fuzz_$1_NEEDS)
+	@mkdir -p $(BUILD)/fuzz/$1.corpus $(BUILD)/fuzz/$1.artifacts
+	$$(Q)SIMPLER_BUILD_DIR=$$(abspath $(BUILD)) $(BUILD)/fuzz/$1 -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2048 \
+		-artifact_prefix=$(BUILD)/fuzz/$1.artifacts/ -print_final_stats=1 $(BUILD)/fuzz/$1.corpus $$(fuzz_$1_ARGS)
+endef
+$(foreach n,$(fuzz_NAMES),$(eval $(call fuzzer,$n)))
+
+# Words of the dialect: the strings of its tables
+$(BUILD)/fuzz/ptoas.dict: tools/ptoas/ops.def tools/ptoas/attrs.def tools/ptoas/elems.def
+	@mkdir -p $(@D)
+	$(Q)grep -oh '"[a-zA-Z_.0-9]\+"' $^ | sort -u > $@
+
+.PHONY: fuzz fuzz-build do-fuzz
+fuzz-build: $(fuzz_NAMES:%=$(BUILD)/fuzz/%)
+# One after the other: each wants a processor for itself.
+do-fuzz: fuzz-build
+	+$(Q)for n in $(fuzz_NAMES); do $(MAKE) --no-print-directory fuzz-$$n || exit 1; done
+fuzz: setup
+	+$(Q)$(MAKE) --no-print-directory do-fuzz
