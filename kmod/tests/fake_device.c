@@ -225,12 +225,18 @@ int fake_device_bind(struct fake_device *fake)
 		remove_parent(fake);
 		return ret;
 	}
+	WRITE_ONCE(current->fail_nth, fake->fail_nth);
 	sdev = simpler_device_create(fake->parent, &fake->res);
+	fake->fail_nth = READ_ONCE(current->fail_nth);
+	WRITE_ONCE(current->fail_nth, 0);
 	if (IS_ERR(sdev)) {
 		remove_parent(fake);
 		return PTR_ERR(sdev);
 	}
 	WRITE_ONCE(fake->sdev, sdev);
+	mutex_lock(&fake->lock);
+	fake->counts = (struct fake_counts) { 0 };
+	mutex_unlock(&fake->lock);
 	return 0;
 }
 

@@ -78,6 +78,7 @@ struct fake_counts {
 struct fake_device {
 	struct kunit *test;
 	struct device *parent;		/* of one binding */
+	u32 fail_nth;			/* step of the next binding that fails; 0 when reached */
 	struct simpler_resources res;
 	struct simpler_device *sdev;	/* NULL: interrupts go nowhere */
 	struct simpler_hw_regs *regs;
@@ -90,7 +91,7 @@ struct fake_device {
 
 	struct mutex lock;		/* protects what follows */
 	struct fake_faults faults;
-	struct fake_counts counts;
+	struct fake_counts counts;	/* since the last binding */
 	struct fake_context contexts[FAKE_CONTEXTS];
 	struct fake_stream streams[FAKE_STREAMS];
 	struct simpler_hw_ring *admin;

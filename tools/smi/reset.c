@@ -29,7 +29,7 @@ static int report(const struct smi_device *device, int rc)
 	fprintf(stderr, "simpler-smi: accel%u (%s): reset: %s\n", device->number, device->address,
 		strerror(-rc));
 	if (rc == -EIO)
-		fputs("simpler-smi: the chip is wedged; unbind and bind its driver, or power it off\n",
+		fputs("simpler-smi: the chip is wedged; bind its driver anew, or power it off\n",
 		      stderr);
 	return rc == -EACCES || rc == -EPERM ? SMI_DENIED : SMI_FAILED;
 }
@@ -42,7 +42,7 @@ int smi_reset(const struct smi_options *o, int argc, char **args)
 	int rc;
 
 	if (argc != 1) {
-		fputs("simpler-smi: reset takes one chip: a number, accelN or its address\n", stderr);
+		fputs("simpler-smi: reset takes a chip: a number, accelN or its address\n", stderr);
 		return SMI_USAGE;
 	}
 	rc = smi_devices_read(&snapshot, o->root);
