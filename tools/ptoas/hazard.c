@@ -67,13 +67,13 @@ static int run_analysis(struct hazard *h)
 	struct hz_state *in = calloc(h->f.n_nodes, sizeof(*in));
 	struct hz_state work = hz_state_new(h);
 	uint8_t *dirty = calloc(h->f.n_nodes, 1);
-	int ret = in && dirty && work.known && work.status ? 0 : -ENOMEM;
+	int ret = in && dirty && work.bits && work.n && work.status ? 0 : -ENOMEM;
 	uint32_t n, made = 0;
 
 	for (n = 0; !ret && n < h->f.n_nodes; n++) {
 		in[n] = hz_state_new(h);
 		made++;
-		if (!in[n].known || !in[n].status)
+		if (!in[n].bits || !in[n].n || !in[n].status)
 			ret = -ENOMEM;
 	}
 	if (!ret)
@@ -112,26 +112,12 @@ static int find_section(struct pto_op *op, void *arg)
 	return 0;
 }
 
-static void sort_cells(struct hazard *h)
-{
-	uint32_t i;
-
-	for (i = 0; i < h->a.n_cells; i++)
-		h->on_pipe[(size_t)h->a.cells[i].pipe * h->a.words + i / 64] |=
-			UINT64_C(1) << (i % 64);
-}
-
 static int check_func(struct hazard *h, struct pto_op *func)
 {
 	unsigned int kinds = 0;
 	int ret = pto_access_init(&h->a, func, h->a.arch);
 
 	if (!ret) {
-		h->on_pipe = calloc((size_t)PTO_PIPES * h->a.words + 1, sizeof(*h->on_pipe));
-		ret = h->on_pipe ? 0 : -ENOMEM;
-	}
-	if (!ret) {
-		sort_cells(h);
 		hz_check_capacity(h, func);
 		pto_walk(func, find_section, &kinds);
 		ret = check_view(h, func, kinds == 0 ? PTO_OP_NONE : PTO_OP_SECTION_VECTOR);
@@ -139,8 +125,6 @@ static int check_func(struct hazard *h, struct pto_op *func)
 	if (!ret && kinds)
 		ret = check_view(h, func, PTO_OP_SECTION_CUBE);
 	pto_access_fini(&h->a);
-	free(h->on_pipe);
-	h->on_pipe = NULL;
 	return ret;
 }
 

@@ -14,13 +14,20 @@ struct hz_event {
 	struct pto_op *first;			/* for messages */
 };
 
-/* What is certain at one place of the program, on every path to it. */
+/*
+ * What holds at one place of the program. Per cell the states in which its last access may be, one
+ * per path that differs; a state is a set of bits: pipes that may rely on the access being
+ * complete, and events that tell so once they are set. Only the least sets are kept. No access yet:
+ * all bits.
+ */
 struct hz_state {
-	uint64_t *known;	/* per pipe: cells whose accesses so far it may rely on */
-	uint64_t *snap;		/* per event: cells that are complete once it is set */
+	uint64_t *bits;		/* per cell HZ_STATES sets of h->words words */
+	uint8_t *n;		/* per cell: how many of them */
 	uint8_t *status;	/* per event: enum hz_status */
 	bool seen;
 };
+
+#define HZ_STATES	4	/* more are merged, which may only find too much */
 
 enum hz_status { HZ_CLEAR, HZ_SET, HZ_MAYBE };
 
@@ -31,8 +38,7 @@ struct hazard {
 	struct flow f;
 	struct hz_event *events;
 	uint32_t n_events, event_room;
-	uint64_t *on_pipe;	/* per pipe: cells accessed from it */
-	size_t words;		/* of one state */
+	uint32_t words;		/* of one set of pipes and events */
 	bool report;
 	bool no_memory;
 };
@@ -41,7 +47,7 @@ struct hazard {
 struct hz_state hz_state_new(const struct hazard *h);
 void hz_state_free(struct hz_state *s);
 void hz_copy(const struct hazard *h, struct hz_state *to, const struct hz_state *from);
-/* Leaves in @to what is certain on both paths. Return: whether @to changed. */
+/* Adds to @to what holds on another path. Return: whether @to changed. */
 bool hz_join(const struct hazard *h, struct hz_state *to, const struct hz_state *from);
 void hz_run(struct hazard *h, struct hz_state *s, struct pto_op *op);
 int hz_find_events(struct hazard *h);

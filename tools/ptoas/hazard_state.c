@@ -10,101 +10,131 @@
 
 #define FOUND_MAX	4	/* conflicts reported per instruction */
 
-static uint64_t *known_of(const struct hazard *h, const struct hz_state *s, unsigned int pipe)
+static uint64_t *set_of(const struct hazard *h, const struct hz_state *s, uint32_t cell,
+			unsigned int i)
 {
-	return s->known + (size_t)pipe * h->a.words;
+	return s->bits + ((size_t)cell * HZ_STATES + i) * h->words;
 }
 
-static uint64_t *snap_of(const struct hazard *h, const struct hz_state *s, uint32_t event)
+static bool has(const uint64_t *set, uint32_t bit)
 {
-	return s->snap + (size_t)event * h->a.words;
+	return set[bit / 64] >> (bit % 64) & 1;
 }
 
-static const uint64_t *on_pipe(const struct hazard *h, unsigned int pipe)
+static void put(uint64_t *set, uint32_t bit, bool on)
 {
-	return h->on_pipe + (size_t)pipe * h->a.words;
+	uint64_t mask = UINT64_C(1) << (bit % 64);
+
+	set[bit / 64] = on ? set[bit / 64] | mask : set[bit / 64] & ~mask;
 }
 
-/* ---- States ------------------------------------------------------------------------------- */
+static uint32_t event_bit(uint32_t event)
+{
+	return PTO_PIPES + event;
+}
+
+/* ---- States -------------------------------------------------------------------------------- */
 
 struct hz_state hz_state_new(const struct hazard *h)
 {
-	size_t known = (size_t)PTO_PIPES * h->a.words, snap = (size_t)h->n_events * h->a.words;
-	struct hz_state s = { .known = calloc(known + snap + 1, sizeof(*s.known)) };
+	size_t words = (size_t)h->a.n_cells * HZ_STATES * h->words;
+	struct hz_state s = {
+		.bits = malloc((words + 1) * sizeof(uint64_t)), .n = malloc(h->a.n_cells + 1u),
+		.status = calloc(h->n_events + 1u, 1),
+	};
 
-	s.status = calloc(h->n_events + 1u, 1);
-	if (!s.known || !s.status)
-		return s;
-	s.snap = s.known + known;
-	memset(s.known, 0xFF, known * sizeof(*s.known)); /* nothing has run */
+	if (s.bits)
+		memset(s.bits, 0xFF, words * sizeof(uint64_t)); /* nothing has run */
+	if (s.n)
+		memset(s.n, 1, h->a.n_cells);
 	return s;
 }
 
 void hz_state_free(struct hz_state *s)
 {
-	free(s->known);
+	free(s->bits);
+	free(s->n);
 	free(s->status);
 }
 
 void hz_copy(const struct hazard *h, struct hz_state *to, const struct hz_state *from)
 {
-	size_t n = ((size_t)PTO_PIPES + h->n_events) * h->a.words;
-
-	memcpy(to->known, from->known, n * sizeof(*to->known));
+	memcpy(to->bits, from->bits,
+	       (size_t)h->a.n_cells * HZ_STATES * h->words * sizeof(uint64_t));
+	memcpy(to->n, from->n, h->a.n_cells);
 	memcpy(to->status, from->status, h->n_events);
 	to->seen = from->seen;
 }
 
-static bool and_into(uint64_t *to, const uint64_t *from, size_t n)
+static bool is_subset(const struct hazard *h, const uint64_t *a, const uint64_t *b)
 {
-	uint64_t changed = 0, both;
-	size_t i;
+	uint32_t w;
 
-	for (i = 0; i < n; i++) {
-		both = to[i] & from[i];
-		changed |= both ^ to[i];
-		to[i] = both;
+	for (w = 0; w < h->words; w++)
+		if (a[w] & ~b[w])
+			return false;
+	return true;
+}
+
+/* Adds @set to the states of @cell, unless a lesser one is there. Return: whether they changed. */
+static bool add_set(const struct hazard *h, struct hz_state *s, uint32_t cell, const uint64_t *set)
+{
+	size_t size = h->words * sizeof(*set);
+	unsigned int i, kept = 0;
+	uint32_t w;
+
+	for (i = 0; i < s->n[cell]; i++)
+		if (is_subset(h, set_of(h, s, cell, i), set))
+			return false;
+	for (i = 0; i < s->n[cell]; i++) {
+		if (is_subset(h, set, set_of(h, s, cell, i)))
+			continue;
+		if (i != kept)
+			memcpy(set_of(h, s, cell, kept), set_of(h, s, cell, i), size);
+		kept++;
 	}
-	return changed;
-}
-
-static void or_into(uint64_t *to, const uint64_t *from, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		to[i] |= from[i];
-}
-
-static bool join_event(const struct hazard *h, struct hz_state *to, const struct hz_state *from,
-		       uint32_t e)
-{
-	uint8_t before = to->status[e];
-	uint64_t *snap = snap_of(h, to, e);
-
-	if (before == HZ_CLEAR && from->status[e] != HZ_CLEAR)
-		memcpy(snap, snap_of(h, from, e), h->a.words * sizeof(*snap));
-	if (before != from->status[e])
-		to->status[e] = HZ_MAYBE;
-	if (from->status[e] == HZ_CLEAR || before == HZ_CLEAR)
-		return to->status[e] != before;
-	return and_into(snap, snap_of(h, from, e), h->a.words) || to->status[e] != before;
+	if (kept < HZ_STATES) {
+		memcpy(set_of(h, s, cell, kept), set, size);
+		s->n[cell] = (uint8_t)(kept + 1);
+		return true;
+	}
+	for (w = 0; w < h->words; w++)
+		set_of(h, s, cell, HZ_STATES - 1)[w] &= set[w];
+	return true;
 }
 
 bool hz_join(const struct hazard *h, struct hz_state *to, const struct hz_state *from)
 {
-	bool changed;
-	uint32_t e;
+	bool changed = false;
+	uint32_t i, k;
 
 	if (!to->seen) {
 		hz_copy(h, to, from);
 		to->seen = true;
 		return true;
 	}
-	changed = and_into(to->known, from->known, (size_t)PTO_PIPES * h->a.words);
-	for (e = 0; e < h->n_events; e++)
-		changed |= join_event(h, to, from, e);
+	for (i = 0; i < h->a.n_cells; i++)
+		for (k = 0; k < from->n[i]; k++)
+			changed |= add_set(h, to, i, set_of(h, from, i, k));
+	for (i = 0; i < h->n_events; i++) {
+		if (to->status[i] == from->status[i] || to->status[i] == HZ_MAYBE)
+			continue;
+		to->status[i] = HZ_MAYBE;
+		changed = true;
+	}
 	return changed;
+}
+
+static void for_states(struct hazard *h, struct hz_state *s,
+		       void (*fn)(const struct pto_cell *c, uint64_t *set, uint32_t a, uint32_t b),
+		       uint32_t a, uint32_t b)
+{
+	unsigned int k;
+	uint32_t i;
+
+	for (i = 0; i < h->a.n_cells; i++)
+		for (k = 0; k < s->n[i]; k++)
+			fn(&h->a.cells[i], set_of(h, s, i, k), a, b);
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */
@@ -168,22 +198,39 @@ int hz_find_events(struct hazard *h)
 		}
 		h->events[h->n_events++] = e;
 	}
+	h->words = (PTO_PIPES + h->n_events + 63) / 64;
 	return 0;
+}
+
+static void set_state(const struct pto_cell *c, uint64_t *set, uint32_t event, uint32_t src)
+{
+	put(set, event, c->pipe == src || has(set, src));
+}
+
+static void clear_state(const struct pto_cell *c, uint64_t *set, uint32_t event, uint32_t dst)
+{
+	(void)c, (void)dst;
+	put(set, event, false);
+}
+
+static void wait_state(const struct pto_cell *c, uint64_t *set, uint32_t event, uint32_t dst)
+{
+	if (has(set, event))
+		put(set, dst, true);
+	clear_state(c, set, event, dst);
 }
 
 static void set_event(struct hazard *h, struct hz_state *s, struct pto_op *op)
 {
 	struct hz_event key = event_of(op);
 	uint32_t e = find_event(h, &key);
-	uint64_t *snap = snap_of(h, s, e);
 
 	if (h->report && s->status[e] != HZ_CLEAR && !key.dynamic)
 		pto_op_error(h->d, h->m, op, "wait for the flag first, or take another event id",
 			     "sets event %lld from %s to %s while it is%s pending",
 			     (long long)key.id, pto_pipe_name(key.src), pto_pipe_name(key.dst),
 			     s->status[e] == HZ_MAYBE ? ", on some path," : "");
-	memcpy(snap, known_of(h, s, key.src), h->a.words * sizeof(*snap));
-	or_into(snap, on_pipe(h, key.src), h->a.words);
+	for_states(h, s, set_state, event_bit(e), key.src);
 	s->status[e] = HZ_SET;
 }
 
@@ -197,18 +244,22 @@ static void wait_event(struct hazard *h, struct hz_state *s, struct pto_op *op)
 			     "waits for event %lld from %s to %s, which is %s set",
 			     (long long)key.id, pto_pipe_name(key.src), pto_pipe_name(key.dst),
 			     s->status[e] == HZ_MAYBE ? "not on every path" : "never");
-	if (s->status[e] == HZ_SET)
-		or_into(known_of(h, s, key.dst), snap_of(h, s, e), h->a.words);
+	for_states(h, s, s->status[e] == HZ_SET ? wait_state : clear_state, event_bit(e), key.dst);
 	s->status[e] = HZ_CLEAR;
+}
+
+static void barrier_state(const struct pto_cell *c, uint64_t *set, uint32_t pipe, uint32_t unused)
+{
+	(void)unused;
+	if (pipe == PTO_PIPE_ALL)
+		set[0] |= (UINT64_C(1) << PTO_PIPES) - 1;
+	else if (c->pipe == pipe)
+		put(set, pipe, true);
 }
 
 static void barrier(struct hazard *h, struct hz_state *s, int64_t pipe)
 {
-	if (pipe == PTO_PIPE_ALL)
-		memset(s->known, 0xFF, (size_t)PTO_PIPES * h->a.words * sizeof(*s->known));
-	else
-		or_into(known_of(h, s, (unsigned int)pipe), on_pipe(h, (unsigned int)pipe),
-			h->a.words);
+	for_states(h, s, barrier_state, (uint32_t)pipe, 0);
 }
 
 /* What is still set when the function ends would meet the next one's flags. */
@@ -264,41 +315,47 @@ static bool is_own(const struct pto_cell *mine, const struct pto_cell *theirs,
 	return mine->pipe != theirs->pipe && theirs->n_ops == 1 && theirs->ops[0] == op;
 }
 
+static bool relies(const struct hazard *h, const struct hz_state *s, uint32_t cell,
+		   unsigned int pipe)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n[cell]; i++)
+		if (!has(set_of(h, s, cell, i), pipe))
+			return false;
+	return true;
+}
+
 static void check_cell(struct hazard *h, const struct hz_state *s, struct pto_op *op,
 		       uint32_t cell, unsigned int *found)
 {
 	const struct pto_cell *mine = &h->a.cells[cell];
-	const uint64_t *known = known_of(h, s, mine->pipe), *conf = pto_conflicts(&h->a, cell);
+	const uint64_t *conf = pto_conflicts(&h->a, cell);
 	uint32_t w;
 
 	for (w = 0; w < h->a.words; w++) {
-		uint64_t bad = conf[w] & ~known[w];
+		uint64_t bits = conf[w];
 
-		for (; bad && *found < FOUND_MAX; bad &= bad - 1) {
-			const struct pto_cell *theirs =
-				&h->a.cells[w * 64 + (uint32_t)__builtin_ctzll(bad)];
+		for (; bits && *found < FOUND_MAX; bits &= bits - 1) {
+			uint32_t other = w * 64 + (uint32_t)__builtin_ctzll(bits);
 
-			if (is_own(mine, theirs, op))
+			if (relies(h, s, other, mine->pipe) ||
+			    is_own(mine, &h->a.cells[other], op))
 				continue;
 			++*found;
-			report_conflict(h, op, mine, theirs);
+			report_conflict(h, op, mine, &h->a.cells[other]);
 		}
 	}
 }
 
 static void run_cell(struct hazard *h, struct hz_state *s, uint32_t cell)
 {
-	uint64_t bit = UINT64_C(1) << (cell % 64);
-	uint32_t w = cell / 64, e;
-	unsigned int p;
+	uint64_t *set = set_of(h, s, cell, 0);
+	unsigned int pipe = h->a.cells[cell].pipe;
 
-	for (p = 0; p < PTO_PIPES; p++)
-		known_of(h, s, p)[w] &= ~bit;
-	for (e = 0; e < h->n_events; e++)
-		snap_of(h, s, e)[w] &= ~bit;
-	p = h->a.cells[cell].pipe;
-	if (pto_in_order((enum pto_pipe)p, h->a.arch))
-		known_of(h, s, p)[w] |= bit;
+	s->n[cell] = 1;
+	memset(set, 0, h->words * sizeof(*set));
+	put(set, pipe, pto_in_order((enum pto_pipe)pipe, h->a.arch));
 }
 
 static void access_cells(struct hazard *h, struct hz_state *s, struct pto_op *op)
@@ -346,7 +403,7 @@ static void check_call(struct hazard *h, const struct hz_state *s, struct pto_op
 		return;
 	for (p = 0; p < PTO_PIPES; p++)
 		for (i = 0; i < h->a.n_cells; i++) {
-			if (known_of(h, s, p)[i / 64] >> (i % 64) & 1)
+			if (relies(h, s, i, p))
 				continue;
 			pto_op_error(h->d, h->m, op, "put pto.barrier <PIPE_ALL> before the call",
 				     "runs while instructions of %s may be unfinished",

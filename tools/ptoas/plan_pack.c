@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packing of intervals. Each order of placing the buffers, lowest hole first, is a plan; the
- * best of some orders is taken. Orders that place the large or the long-lived first leave few holes.
+ * best of some orders is taken. Placing the large or the long-lived first leaves few holes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
