@@ -31,3 +31,8 @@ pto_isa_SOS := $(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(foreach p,$(PL
 	$(BUILD)/tests/unit/pto_isa/$(call stem,$s)-$p.so))
 $(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(call device_so,$s,tests/unit/pto_isa/$(call stem,$s),$(pto_isa_FLAGS)))
 $(BUILD)/tests/unit/test_device_pto_isa: | $(pto_isa_SOS)
+# Documentation/isa.md from a run of the checks
+.PHONY: isa-table
+isa-table: $(BUILD)/tests/unit/test_device_pto_isa $(pto_isa_SOS)
+	$(Q)SIMPLER_BUILD_DIR=$(abspath $(BUILD)) SIMPLER_ISA_TABLE=$(BUILD)/isa.tsv $< > $(BUILD)/isa.log
+	$(Q)$(PYTHON) tests/unit/pto_isa/table.py $(BUILD)/isa.tsv > Documentation/isa.md

@@ -27,6 +27,11 @@ struct check {
 struct list {
 	struct CMUnitTest *tests;
 	size_t count;
+	struct object {
+		char name[256];
+		pto_isa_check_covered_fn covered;
+	} objects[256];
+	size_t object_count;
 };
 
 static void run_check(void **state)
@@ -56,6 +61,7 @@ static int add_object(struct list *l, const char *folder, const char *file)
 	pto_isa_check_name_fn name;
 	struct check check = {};
 	char *path, object[256];
+	struct object *o;
 	void *so;
 
 	if (asprintf(&path, "%s/%s", folder, file) < 0)
@@ -69,6 +75,11 @@ static int add_object(struct list *l, const char *folder, const char *file)
 	name = (pto_isa_check_name_fn)dlsym(so, PTO_ISA_CHECK_NAME);
 	check.run = (pto_isa_check_run_fn)dlsym(so, PTO_ISA_CHECK_RUN);
 	snprintf(object, sizeof(object), "%.*s", (int)strcspn(file, "."), file);
+	if (l->object_count < sizeof(l->objects) / sizeof(l->objects[0])) {
+		o = &l->objects[l->object_count++];
+		snprintf(o->name, sizeof(o->name), "%s", object);
+		o->covered = (pto_isa_check_covered_fn)dlsym(so, PTO_ISA_CHECK_COVERED);
+	}
 	for (; name(check.index); check.index++)
 		add(l, object, name(check.index), &check);
 	return 0;
@@ -92,10 +103,32 @@ static int add_folder(struct list *l, const char *folder)
 	return err;
 }
 
+/* One line per instruction, type and object for pto_isa/table.py. */
+static int write_table(const struct list *l, const char *path)
+{
+	FILE *f = fopen(path, "w");
+	const char *op, *type;
+
+	if (!f) {
+		fprintf(stderr, "%s: %m\n", path);
+		return -1;
+	}
+	for (size_t i = 0; i < l->object_count; i++)
+		for (size_t k = 0;; k++) {
+			int ok = l->objects[i].covered(k, &op, &type);
+
+			if (ok < 0)
+				break;
+			fprintf(f, "%s\t%s\t%s\t%s\n", op, type, l->objects[i].name,
+				ok ? "passed" : "failed");
+		}
+	return fclose(f);
+}
+
 int main(void)
 {
 	const char *build = getenv("SIMPLER_BUILD_DIR");
-	struct list l = {};
+	static struct list l;
 	char folder[4096];
 
 	snprintf(folder, sizeof(folder), "%s" FOLDER, build ? build : "build");
@@ -103,7 +136,11 @@ int main(void)
 		fprintf(stderr, "no instruction checks in %s\n", folder);
 		return EXIT_FAILURE;
 	}
+	const char *table = getenv("SIMPLER_ISA_TABLE");
 	int failed = _cmocka_run_group_tests("pto_isa", l.tests, l.count, NULL, NULL);
+
+	if (table && write_table(&l, table))
+		failed = EXIT_FAILURE;
 
 	for (size_t i = 0; i < l.count; i++) {
 		free((char *)l.tests[i].name);

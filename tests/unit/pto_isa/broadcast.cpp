@@ -63,6 +63,7 @@ bool row_on(context &t, const char *op, const Call &call, const Ref &ref, V v, d
 	place at;
 	Part<T, 16, 64> d(13, 43), a(13, 43);
 
+	t.covers(op, type_name<T>());
 	at.put(d), at.put(a), at.put(v);
 	for (int first = 0; first < 2; first++) {
 		fill(t, d, false), fill(t, a, false), fill(t, v, false);
@@ -103,6 +104,7 @@ bool cols(context &t, const char *op, const Call &call, const Ref &ref, double t
 	Part<T, 16, 64> d(13, 43), a(13, 43);
 	Part<T, 1, 64> v(1, 43);
 
+	t.covers(op, type_name<T>());
 	at.put(d), at.put(a), at.put(v);
 	fill(t, d, false), fill(t, a, false), fill(t, v, false);
 	const auto before = copy_of(d);
@@ -136,6 +138,8 @@ bool expand_on(context &t)
 	Tile<TileType::Vec, T, 32, 1, BLayout::ColMajor, 13, 1> col;
 	Part<T, 1, 64> row(1, 43);
 
+	t.covers("TROWEXPAND", type_name<T>());
+	t.covers("TCOLEXPAND", type_name<T>());
 	at.put(d), at.put(col), at.put(row);
 	fill(t, d), fill(t, col), fill(t, row);
 	const auto before = copy_of(d);

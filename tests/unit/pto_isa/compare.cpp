@@ -60,6 +60,7 @@ bool compare_on(context &t, A a, A b)
 		b.data()[i] = a.data()[i];
 	for (CmpMode m : modes) {
 		fill(t, mask);
+		t.covers("TCMP", type_name<T>());
 		snprintf(what, sizeof(what), "TCMP %s mode %d", type_name<T>(), int(m));
 		TCMP(mask, a, b, m);
 		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(), [&](int r, int c) {
@@ -69,6 +70,7 @@ bool compare_on(context &t, A a, A b)
 		const T s = now(a, 0, 0);
 
 		fill(t, mask);
+		t.covers("TCMPS", type_name<T>());
 		snprintf(what, sizeof(what), "TCMPS %s mode %d", type_name<T>(), int(m));
 		TCMPS(mask, a, s, m);
 		if (!check_mask(t, what, mask, a.GetValidRow(), a.GetValidCol(), [&](int r, int c) {
@@ -98,6 +100,8 @@ bool select_on(context &t, D d, M mask)
 	place at;
 	D a = d, b = d;
 
+	t.covers("TSEL", type_name<T>());
+	t.covers("TSELS", type_name<T>());
 	at.put(d), at.put(a), at.put(b), at.put(mask);
 	fill(t, d), fill(t, a), fill(t, b), fill(t, mask);
 	const auto before = copy_of(d);

@@ -245,6 +245,27 @@ CHECK(a_signal_that_never_comes_ends_the_run)
 		 "%s", core.text);
 	unsetenv("PTO_CPU_SIM_TWAIT_MAX_SPINS");
 }
+CHECK(a_launch_runs_every_block_and_throws_what_a_block_threw)
+{
+	static int64_t sum;
+	bool thrown = false;
+
+	sum = 0;
+	/* relaxed: partner is the join of the threads */
+	LaunchKernelMultiCore(5, [] {
+		__atomic_fetch_add(&sum, 10 * get_block_idx() + get_block_num(), __ATOMIC_RELAXED);
+	});
+	t.expect(sum == 125, "blocks add up to %ld", long(sum));
+	try {
+		LaunchKernelMultiCore(3, [] {
+			if (get_block_idx() == 2)
+				throw 7;
+		});
+	} catch (int v) {
+		thrown = v == 7;
+	}
+	t.expect(thrown, "the exception of block 2");
+}
 CHECK(host_calls_of_test_programs)
 {
 	void *p = nullptr;

@@ -131,6 +131,30 @@ S value(context &t)
 	}
 }
 
+/* Every value of an 8- or 16-bit source, in every mode, with and without saturation. */
+template <typename D, typename S>
+bool every_value(context &t, const char *what)
+{
+	constexpr int values = 1 << (8 * sizeof(S));
+	place at;
+	Full<S, 8, 64> s;
+	Full<D, 8, 64> d;
+
+	at.put(s), at.put(d);
+	for (RoundMode m : modes)
+		for (int sat = 0; sat < 2; sat++)
+			for (int base = 0; base < values; base += 512) {
+				for (int i = 0; i < 512; i++)
+					s.data()[i] =
+						from_raw<S>(uint64_t(base + i) % uint64_t(values));
+				TCVT(d, s, m, sat ? SaturationMode::ON : SaturationMode::OFF);
+				for (int i = 0; i < 512; i++)
+					if (!one(t, what, s.data()[i], d.data()[i], m, sat))
+						return false;
+			}
+	return true;
+}
+
 template <typename D, typename S>
 bool pair(context &t)
 {
@@ -138,8 +162,11 @@ bool pair(context &t)
 	place at;
 	Part<S, 8, 64> s(7, 53);
 	Part<D, 8, 64> d(7, 53);
+	static char types[24];
 
 	snprintf(what, sizeof(what), "TCVT %s to %s", type_name<S>(), type_name<D>());
+	snprintf(types, sizeof(types), "%s-%s", type_name<S>(), type_name<D>());
+	t.covers("TCVT", types);
 	at.put(s), at.put(d);
 	for (RoundMode m : modes)
 		for (int sat = 0; sat < 3; sat++) {
@@ -159,6 +186,8 @@ bool pair(context &t)
 			if (!untouched(t, what, d, before, 7, 53))
 				return false;
 		}
+	if constexpr (sizeof(S) <= 2)
+		return every_value<D, S>(t, what);
 	return true;
 }
 
@@ -176,7 +205,11 @@ CHECK(tcvt_from_f32)
 }
 CHECK(tcvt_from_f16) { from<half, float, int32_t, int16_t, int8_t, uint8_t, bfloat16_t>(t); }
 CHECK(tcvt_from_bf16) { from<bfloat16_t, float, int32_t, half>(t); }
-CHECK(tcvt_from_i16) { from<int16_t, half, float, uint8_t, uint32_t, int32_t>(t); }
+CHECK(tcvt_from_16_bits)
+{
+	from<int16_t, half, float, uint8_t, uint32_t, int32_t>(t);
+	from<uint16_t, float, uint8_t>(t);
+}
 CHECK(tcvt_from_i32) { from<int32_t, float, int16_t, int64_t, half, uint16_t, uint8_t>(t); }
 CHECK(tcvt_from_i64) { from<int64_t, float, int32_t>(t); }
 CHECK(tcvt_from_8_bits)

@@ -77,6 +77,7 @@ bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D:
 	char what[64];
 	place at;
 
+	t.covers(op, type_name<T>());
 	snprintf(what, sizeof(what), "%s %s %dx%d", op, type_name<T>(), d.GetValidRow(),
 		 d.GetValidCol());
 	at.put(d);
@@ -167,6 +168,7 @@ bool scalar_on(context &t, const char *op, call_scalar<T> call, ref2<T> ref, int
 	char what[64];
 	place at;
 
+	t.covers(op, type_name<T>());
 	snprintf(what, sizeof(what), "%s %s %dx%d by %g", op, type_name<T>(), d.GetValidRow(),
 		 d.GetValidCol(), double(wide(s)));
 	at.put(d);
@@ -211,6 +213,7 @@ bool expands_on(context &t, D d)
 	place at;
 	const T s = T(float(t.below(100)));
 
+	t.covers("TEXPANDS", type_name<T>());
 	at.put(d);
 	fill(t, d);
 	const auto before = copy_of(d);

@@ -14,9 +14,22 @@ extern "C" __attribute__((visibility("default"))) int pto_isa_check_run(size_t i
 									size_t size)
 {
 	check::context t(msg, size);
+	const size_t before = check::covered().size();
 
 	check::all()[i].run(t);
+	for (size_t k = before; k < check::covered().size(); k++)
+		check::covered()[k].ok = !t.bad;
 	return t.bad ? -1 : 0;
+}
+
+extern "C" __attribute__((visibility("default"))) int
+pto_isa_check_covered(size_t i, const char **op, const char **type)
+{
+	if (i >= check::covered().size())
+		return -1;
+	*op = check::covered()[i].op;
+	*type = check::covered()[i].type;
+	return check::covered()[i].ok;
 }
 
 #endif

@@ -32,6 +32,9 @@ struct fake_core {
 			memset(core.arena[i], 0, BYTES);
 			core.arena_bytes[i] = BYTES;
 		}
+		static uint64_t tasks;
+
+		core.task_cookie = ++tasks;
 		core.block_num = 1;
 		core.sub_block_dim = 1;
 		ops.bytes = sizeof(ops);

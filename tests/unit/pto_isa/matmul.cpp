@@ -55,6 +55,8 @@ bool product(context &t, int m, int k, int n)
 	Res<C, M, N> c(m, n), in(m, n);
 	BiasRow<C, N> bias(n);
 
+	for (const char *op : {"TMATMUL", "TMATMUL_ACC", "TMATMUL_BIAS"})
+		t.covers(op, type_name<T>());
 	at.put(a), at.put(b), at.put(c), at.put(in), at.put(bias);
 	fill(t, a, false), fill(t, b, false), fill(t, in, false), fill(t, bias, false);
 	for (int form = 0; form < 4; form++) {
@@ -166,6 +168,8 @@ CHECK(tgemv_equals_tmatmul)
 	at.put(a), at.put(b), at.put(c), at.put(d), at.put(bias);
 	fill(t, a, false), fill(t, b, false), fill(t, bias, false);
 	TMATMUL(c, a, b);
+	for (const char *op : {"TGEMV", "TGEMV_ACC", "TGEMV_BIAS"})
+		t.covers(op, "f16");
 	TGEMV(d, a, b);
 	for (int j = 0; j < 30; j++)
 		matches(t, "TGEMV", 0, j, now(d, 0, j), double(now(c, 0, j)));

@@ -15,6 +15,7 @@ bool transpose_on(context &t, D d, S s)
 {
 	place at;
 
+	t.covers("TTRANS", type_name<typename S::DType>());
 	at.put(d), at.put(s);
 	fill(t, d), fill(t, s);
 	const auto before = copy_of(d);
@@ -68,6 +69,8 @@ bool pad_on(context &t, uint64_t bits)
 	Padded<T, Pad> d(8, 64), big(8, 64);
 	Padded<T, Pad, 16, 96> wide_d(16, 96);
 
+	for (const char *op : {"TFILLPAD", "TFILLPAD_INPLACE", "TFILLPAD_EXPAND"})
+		t.covers(op, type_name<T>());
 	at.put(s), at.put(d), at.put(wide_d);
 	fill(t, s), fill(t, d), fill(t, wide_d);
 	const auto src = copy_of(s);
@@ -126,6 +129,7 @@ bool part(context &t, const char *op, const Call &call, const Ref &ref)
 	static const int shapes[][4] = {{7, 50, 7, 50}, {7, 50, 7, 20}, {3, 50, 7, 50},
 					{3, 20, 7, 31}, {7, 20, 3, 31}, {0, 50, 7, 50}};
 
+	t.covers(op, type_name<T>());
 	for (auto &v : shapes) {
 		place at;
 		Part<T, 8, 64> d(7, 50), a(v[0], v[1]), b(v[2], v[3]);
@@ -224,6 +228,8 @@ CHECK(tpartarg_takes_b_unless_a_is_better)
 		a.data()[i] = float(t.below(4)), b.data()[i] = float(t.below(4));
 		ai.data()[i] = i, bi.data()[i] = 100 + i;
 	}
+	t.covers("TPARTARGMAX", "f32");
+	t.covers("TPARTARGMIN", "f32");
 	for (int max = 0; max < 2; max++) {
 		max ? TPARTARGMAX(d, a, b, di, ai, bi) : TPARTARGMIN(d, a, b, di, ai, bi);
 		for (int r = 0; r < 4; r++)
@@ -245,18 +251,22 @@ CHECK(tci_counts_up_and_down)
 	Tile<TileType::Vec, uint16_t, 1, 16, BLayout::RowMajor, 1, 5> u;
 
 	at.put(d), at.put(u);
+	t.covers("TCI", "i32");
 	TCI<decltype(d), int32_t, 0>(d, 5);
 	for (int i = 0; i < 4; i++)
 		matches(t, "TCI", 0, i, d.GetValue(i), int64_t(5 + i));
 	TCI<decltype(d), int32_t, 1>(d, 5, d);
 	for (int i = 0; i < 4; i++)
 		matches(t, "TCI descending", 0, i, d.GetValue(i), int64_t(5 - i));
+	t.covers("TCI", "u16");
 	TCI(u, uint16_t(65534));
 	for (int i = 0; i < 5; i++)
 		matches(t, "TCI u16", 0, i, u.GetValue(i), int64_t(uint16_t(65534 + i)));
 }
 CHECK(ttri_marks_a_triangle)
 {
+	t.covers("TTRI", "f32");
+	t.covers("TTRI", "i16");
 	for (int diag = -3; diag < 4; diag++) {
 		place at;
 		Part<float, 8, 16> lower(7, 9);
@@ -287,6 +297,7 @@ CHECK(tprint_writes_a_line_per_row)
 		d.SetElement(1, 1, 100.0f);
 	fflush(stdout);
 	dup2(fileno(file), 1);
+	t.covers("TPRINT", "f32");
 	TPRINT(d);
 	fflush(stdout);
 	dup2(saved, 1);

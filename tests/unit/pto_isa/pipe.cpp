@@ -192,6 +192,8 @@ CHECK(an_unsplit_tile_arrives_in_the_slot_itself)
 	cluster.on_cube();
 	TASSIGN(acc, 0);
 	number(acc);
+	for (const char *op : {"TPUSH", "TPOP", "TFREE"})
+		t.covers(op, "f32");
 	TPUSH(acc, pipe);
 	cluster.on_lane(0, 1);
 	TPOP(v, pipe);

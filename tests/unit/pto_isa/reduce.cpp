@@ -74,6 +74,7 @@ bool check_rows(context &t, const char *op, const D &d, const S &src,
 	[&](auto d, auto s) {                                                            \
 		place at;                                                                \
 		char what[48];                                                           \
+		t.covers(#INST, type_name<typename decltype(s)::DType>());               \
 		snprintf(what, sizeof(what), #INST " %s",                                \
 			 type_name<typename decltype(s)::DType>());                      \
 		at.put(d), at.put(s);                                                    \
@@ -123,6 +124,7 @@ bool check_cols(context &t, const char *op, const D &d, const S &src,
 	[&](auto d, auto s) {                                                            \
 		place at;                                                                \
 		char what[48];                                                           \
+		t.covers(#INST, type_name<typename decltype(s)::DType>());               \
 		snprintf(what, sizeof(what), #INST " %s",                                \
 			 type_name<typename decltype(s)::DType>());                      \
 		at.put(d), at.put(s);                                                    \
@@ -174,6 +176,8 @@ bool row_args(context &t)
 	Idx i(21);
 	Val v(21);
 
+	t.covers("TROWARGMAX", type_name<T>());
+	t.covers("TROWARGMIN", type_name<T>());
 	at.put(s), at.put(i), at.put(v);
 	for (size_t k = 0; k < s.Extent; k++)
 		s.data()[k] = T(float(t.below(30) - 10));
@@ -201,6 +205,8 @@ bool col_args(context &t)
 	Part<int32_t, 1, 64> i(1, 50);
 	Part<T, 1, 64> v(1, 50);
 
+	t.covers("TCOLARGMAX", type_name<T>());
+	t.covers("TCOLARGMIN", type_name<T>());
 	at.put(s), at.put(i), at.put(v);
 	for (size_t k = 0; k < s.Extent; k++)
 		s.data()[k] = T(float(t.below(30) - 10));
@@ -297,6 +303,7 @@ CHECK(tpairreducesum_adds_neighbours)
 	fill(t, s, false), fill(t, d, false);
 	const auto before = copy_of(d);
 
+	t.covers("TPAIRREDUCESUM", type_name<typename decltype(s)::DType>());
 	TPAIRREDUCESUM(d, s);
 	for (int r = 0; r < 3; r++)
 		for (int c = 0; c < 11; c++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Eight- and four-bit element types: values, rounding, TCVT, moves, MX products (pto-isa §3.2, §4.8). */
+/* Eight- and four-bit elements: values, rounding, TCVT, moves, MX products (pto-isa §3.2, §4.8). */
 #include <algorithm>
 
 #include "element.hpp"

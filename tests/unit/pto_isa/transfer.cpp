@@ -88,6 +88,8 @@ bool round_trip(context &t, const char *what, Tl tile, GT g, bool side, size_t s
 	memory<T> in(t, span), out(t, span);
 	std::vector<bool> written(span);
 
+	t.covers("TLOAD", type_name<T>());
+	t.covers("TSTORE", type_name<T>());
 	at.put(tile);
 	fill(t, tile);
 	g.SetAddr(in.data());
@@ -217,6 +219,8 @@ bool moved(context &t, const char *what, D d, S s, int dr, int dc, int sr, int s
 {
 	place at;
 
+	for (const char *op : {"TMOV", "TEXTRACT", "TINSERT"})
+		t.covers(op, type_name<typename D::DType>());
 	at.put(d), at.put(s);
 	fill(t, d, false), fill(t, s, false);
 	const auto before = copy_of(d);
@@ -333,6 +337,7 @@ CHECK(tprefetch_changes_nothing)
 	at.put(a);
 	fill(t, a);
 	const auto before = copy_of(a);
+	t.covers("TPREFETCH", "f32");
 	TPREFETCH(a, g);
 	untouched(t, "TPREFETCH", a, before, 0, 0);
 }

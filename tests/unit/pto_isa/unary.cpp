@@ -19,6 +19,7 @@ bool compare_unary(context &t, const char *op, call1<T> call, const Ref &ref, Ro
 	const auto before = copy_of(d);
 	char what[64];
 
+	t.covers(op, type_name<T>());
 	snprintf(what, sizeof(what), "%s %s", op, type_name<T>());
 	call(d, a);
 	for (int r = 0; r < d.GetValidRow(); r++)

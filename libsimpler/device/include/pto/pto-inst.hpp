@@ -27,6 +27,7 @@
 #include "pto/cpu/fixpipe_vector.hpp"
 #include "pto/cpu/gather.hpp"
 #include "pto/cpu/generate.hpp"
+#include "pto/cpu/launch.hpp"
 #include "pto/cpu/load_store.hpp"
 #include "pto/cpu/matmul.hpp"
 #include "pto/cpu/matmul_mx.hpp"

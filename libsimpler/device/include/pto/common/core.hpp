@@ -124,8 +124,15 @@ inline uint8_t *arena_base(pto_core *core, int arena)
 	abort();
 }
 
-/* True when instructions check their operands at run time (SIMPLER_CHECK=1). */
-inline bool checked() { return pto_core_ops_bound && pto_core_ops_bound->checked; }
+/* True when instructions check their operands at run time (SIMPLER_CHECK=1 or PTO_CHECKED). */
+inline bool checked()
+{
+#ifdef PTO_CHECKED
+	return true;
+#else
+	return pto_core_ops_bound && pto_core_ops_bound->checked;
+#endif
+}
 
 } // namespace core
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events between instructions.  On the host they order nothing, since
- * instructions run in program order; they exist so that kernels that use them
- * compile unchanged.
+ * instructions run in program order; checked mode follows them.
  *
  * Spec: pto-isa §3.7.
  */
@@ -187,22 +186,36 @@ struct Event {
 	static constexpr Op dst_op = Dst;
 
 	Event() = default;
-	Event(RecordEvent) {}
-	Event &operator=(RecordEvent) { return *this; }
-	void Wait() {}
-	void Record() {}
-	void Init() {}
+	Event(RecordEvent) { Record(); }
+	Event &operator=(RecordEvent)
+	{
+		Record();
+		return *this;
+	}
+	/* Whatever follows comes after what was recorded. */
+	void Wait() const
+	{
+		if (__builtin_expect(core::checked(), 0))
+			checking::await_all(mark);
+	}
+	/* The last instruction is what will be waited for. */
+	void Record()
+	{
+		if (__builtin_expect(core::checked(), 0))
+			mark = checking::record();
+	}
+	void Init() { mark = 0; }
+
+	uint32_t mark = 0; /* of checked mode */
 };
 
-/* Waits for events before an instruction; further scratch operands are skipped. */
-template <typename... Args>
-PTO_INTERNAL void WaitAllEvents(const Args &...)
-{}
-
 template <typename... Events>
-PTO_INST void TSYNC(const Events &...)
-{}
+PTO_INST void TSYNC(const Events &...events)
+{
+	(events.Wait(), ...);
+}
 
+/* A barrier of the pipe of an instruction: instructions of one pipe are in order anyway. */
 template <Op Src>
 PTO_INST void TSYNC()
 {}

@@ -19,6 +19,16 @@ namespace layout {
 
 constexpr int UNBOUNDED = 1 << 30;
 
+/* Bits needed to count to @block. */
+constexpr int bits_of(int block)
+{
+	int n = 0;
+
+	while ((1 << n) < block)
+		n++;
+	return n;
+}
+
 /* Rows and columns of the inner box in elements of @bits. */
 constexpr int inner_rows(SLayout s, int fractal, int bits)
 {

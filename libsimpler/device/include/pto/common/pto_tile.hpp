@@ -146,15 +146,19 @@ public:
 #endif
 
 	/* Element at a raw linear offset, without layout mapping. */
-	DType GetValue(size_t off) const
+	DType GetValue(size_t off, PTO_SITE) const
 	{
 		check_offset(off);
+		if (__builtin_expect(core::checked(), 0))
+			checking::scalar("GetValue", at, checking::in(*this), off, false);
 		return data()[off];
 	}
 	template <typename V>
-	void SetValue(size_t off, V v)
+	void SetValue(size_t off, V v, PTO_SITE)
 	{
 		check_offset(off);
+		if (__builtin_expect(core::checked(), 0))
+			checking::scalar("SetValue", at, checking::out(*this), off, true);
 		data()[off] = static_cast<DType>(v);
 	}
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Qualifiers and builtins of the device compiler as the host sees them.
- * Synchronisation between pipes has no effect here: instructions run in
- * program order on the calling thread.
+ * Synchronisation between pipes orders nothing here, since instructions run in
+ * program order on the calling thread; checked mode follows it.
  *
  * Spec: pto-isa §3.1, §3.2.
  */
@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "pto/check/checker.hpp"
 #include "pto/common/core.hpp"
 #include "pto_qualifiers.h"
 
@@ -68,9 +69,21 @@ enum { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 
-inline void set_flag(pipe_t, pipe_t, event_t) {}
-inline void wait_flag(pipe_t, pipe_t, event_t) {}
-inline void pipe_barrier(pipe_t) {}
+inline void set_flag(pipe_t src, pipe_t dst, event_t id, const pto::site &at = pto::site::here())
+{
+	if (__builtin_expect(pto::core::checked(), 0))
+		pto::checking::set(src, dst, id, at);
+}
+inline void wait_flag(pipe_t src, pipe_t dst, event_t id, const pto::site &at = pto::site::here())
+{
+	if (__builtin_expect(pto::core::checked(), 0))
+		pto::checking::wait(src, dst, id, at);
+}
+inline void pipe_barrier(pipe_t pipe)
+{
+	if (__builtin_expect(pto::core::checked(), 0))
+		pto::checking::barrier(pipe);
+}
 template <typename P, typename... Rest>
 inline void dcci(P *, Rest...)
 {}
@@ -88,8 +101,16 @@ inline void ffts_cross_core_sync(pipe_t, uint64_t) {}
 inline void wait_flag_dev(int) {}
 inline void set_intra_block(pipe_t, int) {}
 inline void wait_intra_block(pipe_t, int) {}
-inline void get_buf(pipe_t, int, int) {}
-inline void rls_buf(pipe_t, int, int) {}
+inline void get_buf(pipe_t pipe, int id, int)
+{
+	if (__builtin_expect(pto::core::checked(), 0))
+		pto::checking::get_buffer(pipe, id);
+}
+inline void rls_buf(pipe_t pipe, int id, int)
+{
+	if (__builtin_expect(pto::core::checked(), 0))
+		pto::checking::release_buffer(pipe, id);
+}
 
 inline uint64_t get_ctrl() { return pto::core::self()->ctrl; }
 inline void set_ctrl(uint64_t v) { pto::core::self()->ctrl = v; }

@@ -13,37 +13,8 @@
 namespace pto {
 namespace assign {
 
-constexpr int arena_of(TileType loc)
-{
-	switch (loc) {
-	case TileType::Mat:
-		return PTO_ARENA_L1;
-	case TileType::Left:
-		return PTO_ARENA_L0A;
-	case TileType::Right:
-		return PTO_ARENA_L0B;
-	case TileType::Acc:
-		return PTO_ARENA_L0C;
-	case TileType::Bias:
-		return PTO_ARENA_BIAS;
-	case TileType::Scaling:
-		return PTO_ARENA_SCALING;
-	case TileType::ScaleLeft:
-		return PTO_ARENA_SCALE_LEFT;
-	case TileType::ScaleRight:
-		return PTO_ARENA_SCALE_RIGHT;
-	default:
-		return PTO_ARENA_UB;
-	}
-}
-
-inline const char *arena_name(int arena)
-{
-	static const char *const names[PTO_ARENA_COUNT] = {
-		"UB", "L1", "L0A", "L0B", "L0C", "bias", "scaling", "scale-left", "scale-right"};
-
-	return names[arena];
-}
+using checking::arena_name;
+using checking::arena_of;
 
 /*
  * Memory of @bytes at @addr, an offset into the arena or a host pointer inside

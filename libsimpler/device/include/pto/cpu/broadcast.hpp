@@ -126,9 +126,11 @@ inline void by_col(D &d, const A &a, const B &b)
 } // namespace broadcast
 
 /* d[r, c] = src[r, 0] */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TROWEXPAND(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPAND(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPAND", checking::VECTOR, 0, checking::out(d),
+		  checking::part(src, d.GetValidRow(), 1, checking::READ));
 	for (int r = 0; r < d.GetValidRow(); r++) {
 		const typename D::DType v = src.GetElement(r, 0);
 
@@ -141,98 +143,128 @@ PTO_INST RecordEvent TROWEXPAND(D &d, const S &src, const W &...)
 	return {};
 }
 /* d[r, c] = src[0, c] */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPAND", checking::VECTOR, 0, checking::out(d),
+		  checking::part(src, 1, d.GetValidCol(), checking::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(src), 0, 0,
 			     1, d.GetValidCol());
 	return {};
 }
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDADD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDADD", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_add>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDSUB(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDSUB", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_sub>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDMUL(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDMUL", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_mul>(d, a, b);
 	return {};
 }
-template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDDIV(D &d, const A &a, const B &b, const W &...)
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDDIV", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_div>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDMAX(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDMAX", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_max>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDMIN(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDMIN", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_min>(d, a, b);
 	return {};
 }
 /* d = exp(a - b) */
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TROWEXPANDEXPDIF(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWEXPANDEXPDIF(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TROWEXPANDEXPDIF", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b));
 	broadcast::by_row<simd::op_exp_dif<typename D::DType>>(d, a, b);
 	return {};
 }
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDADD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDADD", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_add>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDSUB(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDSUB", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_sub>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDMUL(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDMUL", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_mul>(d, a, b);
 	return {};
 }
-template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDDIV(D &d, const A &a, const B &b, const W &...)
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDDIV", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_div>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDMAX(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDMAX", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_max>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDMIN(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDMIN", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_min>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCOLEXPANDEXPDIF(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLEXPANDEXPDIF(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLEXPANDEXPDIF", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::part(b, 1, d.GetValidCol(), checking::READ));
 	broadcast::by_col<simd::op_exp_dif<typename D::DType>>(d, a, b);
 	return {};
 }

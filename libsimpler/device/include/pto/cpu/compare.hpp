@@ -193,9 +193,10 @@ inline void select(D &d, const M &mask, const A &a, bool scalar, const At &b_at)
 
 } // namespace compare
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TCMP(D &d, const A &a, const B &b, CmpMode mode, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TCMP(D &d, const A &a, const B &b, CmpMode mode, PTO_EXTRA)
 {
+	PTO_CHECK("TCMP", checking::VECTOR, 0, checking::box(d), checking::in(a), checking::in(b));
 	static_assert(std::is_same_v<typename A::DType, typename B::DType>,
 		      "[PTO][SA] element types must be equal");
 	constexpr bool plain = spans::is_rows<A> && spans::is_rows<B>;
@@ -206,9 +207,10 @@ PTO_INST RecordEvent TCMP(D &d, const A &a, const B &b, CmpMode mode, const W &.
 	return {};
 }
 /* The scalar may be a value or a tile of one element. */
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, PTO_EXTRA)
 {
+	PTO_CHECK("TCMPS", checking::VECTOR, 0, checking::box(d), checking::in(a));
 	using T = typename A::DType;
 	T v;
 
@@ -220,17 +222,21 @@ PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, const W &
 		     [&v](int, int, int) { return static_cast<const T *>(&v); });
 	return {};
 }
-template <typename D, typename M, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSEL(D &d, const M &mask, const A &a, const B &b, const W &...)
+template <typename D, typename M, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSEL(D &d, const M &mask, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSEL", checking::VECTOR, 0, checking::out(d), checking::some_of(mask),
+		  checking::in(a), checking::in(b));
 	compare::select<spans::is_rows<B>>(d, mask, a, false, [&b](int r, int c) {
 		return static_cast<const typename B::DType *>(b.data() + B::Offset(r, c));
 	});
 	return {};
 }
-template <typename D, typename M, typename A, typename T, typename S, typename... W>
-PTO_INST RecordEvent TSELS(D &d, const M &mask, const A &a, const T &, S s, const W &...)
+template <typename D, typename M, typename A, typename T, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TSELS(D &d, const M &mask, const A &a, const T &, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TSELS", checking::VECTOR, 0, checking::out(d), checking::some_of(mask),
+		  checking::in(a));
 	using E = typename D::DType;
 	const E v = static_cast<E>(s);
 

@@ -124,18 +124,21 @@ inline void img2col(D &dst, const S &src, int pos_m, int pos_k)
 
 } // namespace conv
 
-template <typename T, typename G, typename... W, std::enable_if_t<is_conv_tile_v<T>, int> = 0>
-PTO_INST RecordEvent TLOAD(T &dst, const G &src, const W &...)
+template <typename T, typename G, PTO_EXTRA_T, std::enable_if_t<is_conv_tile_v<T>, int> = 0>
+PTO_INST RecordEvent TLOAD(T &dst, const G &src, PTO_EXTRA)
 {
+	PTO_CHECK("TLOAD", checking::MTE2, 0, checking::buffer(dst, checking::WRITE),
+		  checking::memory(checking::tensor_of(src), checking::READ));
 	conv::load(dst, src);
 	return {};
 }
 
 /* The window at (pos_m, pos_k) of the matrix of input patches. */
-template <typename D, typename S, SetFmatrixMode Mode = SetFmatrixMode::FMATRIX_A_AUTO,
-	  typename... W>
-PTO_INST RecordEvent TIMG2COL(D &dst, const S &src, int pos_m = 0, int pos_k = 0, const W &...)
+template <typename D, typename S, SetFmatrixMode Mode = SetFmatrixMode::FMATRIX_A_AUTO, PTO_EXTRA_T>
+PTO_INST RecordEvent TIMG2COL(D &dst, const S &src, int pos_m = 0, int pos_k = 0, PTO_EXTRA)
 {
+	PTO_CHECK("TIMG2COL", checking::MTE1, 0, checking::out(dst),
+		  checking::buffer(src, checking::READ));
 	conv::img2col(dst, src, pos_m, pos_k);
 	return {};
 }

@@ -305,7 +305,6 @@ inline void packed_tile(D &dst, const S &src, how h)
 {
 	using DE = typename D::DType;
 
-	spans::check_valid(dst, src);
 	for (int r = 0; r < dst.GetValidRow(); r++)
 		for (int c = 0; c < dst.GetValidCol(); c++) {
 			const auto v = src.GetElement(r, c);
@@ -334,24 +333,37 @@ inline void tile(D &dst, const S &src, how h)
 
 } // namespace convert
 
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, SaturationMode sat, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, SaturationMode sat, PTO_EXTRA)
 {
+	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
 	convert::tile(dst, src, {mode, sat == SaturationMode::ON});
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, PTO_EXTRA)
 {
+	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
 	convert::tile(dst, src, {mode, false});
 	return {};
 }
 /* The scratch tile serves the hardware only. */
-template <typename D, typename S, typename T, typename... W,
+template <typename D, typename S, typename T, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T>, int> = 0>
-PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, const W &...w)
+PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, PTO_EXTRA)
 {
-	return TCVT(dst, src, mode, w...);
+	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
+	convert::tile(dst, src, {mode, false});
+	return {};
+}
+template <typename D, typename S, typename T, PTO_EXTRA_T,
+	  std::enable_if_t<is_tile_data_v<T>, int> = 0>
+PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, SaturationMode sat,
+			  PTO_EXTRA)
+{
+	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
+	convert::tile(dst, src, {mode, sat == SaturationMode::ON});
+	return {};
 }
 
 } // namespace pto

@@ -37,14 +37,7 @@ struct view {
 
 constexpr int UNBOUNDED_BITS = 30;
 
-constexpr int bits_of(int block)
-{
-	int n = 0;
-
-	while ((1 << n) < block)
-		n++;
-	return n;
-}
+using layout::bits_of;
 
 /* A tile's box, its elements as type @E of the same size. */
 template <typename E, typename T>

@@ -41,161 +41,215 @@ inline auto scalar(const D &, V v)
 
 /* ---- two tiles (§4.2) ---- */
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TADD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TADD", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_add(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSUB(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSUB", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_sub(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TMUL(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMUL", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_mul(), d, a, b);
 	return {};
 }
-template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TDIV(D &d, const A &a, const B &b, const W &...)
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TDIV", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_div(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TREM(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TREM(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TREM", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_rem(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TFMOD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TFMOD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TFMOD", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_fmod(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TMAX(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMAX", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_max(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TMIN(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMIN", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_min(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TAND(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TAND(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TAND", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_and(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TOR(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TOR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TOR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_or(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TXOR(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TXOR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TXOR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_xor(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSHL(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSHL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSHL", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_shl(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSHR(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSHR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSHR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_shr(), d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPRELU(D &d, const A &a, const B &slope, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPRELU(D &d, const A &a, const B &slope, PTO_EXTRA)
 {
+	PTO_CHECK("TPRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(slope));
 	elementwise::run(simd::op_leaky(), d, a, slope);
 	return {};
 }
-template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPOW(D &d, const A &base, const B &exp, const W &...)
+template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPOW(D &d, const A &base, const B &exp, PTO_EXTRA)
 {
+	PTO_CHECK("TPOW", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(base), checking::in(exp));
 	elementwise::run(simd::op_pow(), d, base, exp);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSUBRELU(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUBRELU(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSUBRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::op_sub_relu(), d, a, b);
 	return {};
 }
 /* d = a + b + c */
-template <typename D, typename A, typename B, typename C, typename... W>
-PTO_INST RecordEvent TADDC(D &d, const A &a, const B &b, const C &c, const W &...)
+template <typename D, typename A, typename B, typename C, PTO_EXTRA_T>
+PTO_INST RecordEvent TADDC(D &d, const A &a, const B &b, const C &c, PTO_EXTRA)
 {
+	PTO_CHECK("TADDC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b), checking::in(c));
 	elementwise::run(simd::op_add3(), d, a, b, c);
 	return {};
 }
 /* d = a - b + c */
-template <typename D, typename A, typename B, typename C, typename... W>
-PTO_INST RecordEvent TSUBC(D &d, const A &a, const B &b, const C &c, const W &...)
+template <typename D, typename A, typename B, typename C, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUBC(D &d, const A &a, const B &b, const C &c, PTO_EXTRA)
 {
+	PTO_CHECK("TSUBC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b), checking::in(c));
 	elementwise::run(simd::op_sub_add(), d, a, b, c);
 	return {};
 }
 /* d = a * d + b */
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TFUSEDMULADD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TFUSEDMULADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TFUSEDMULADD", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::inout(d), checking::in(a), checking::in(b));
 	elementwise::run(simd::op_mul_add<false>(), d, a, d, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TFUSEDMULADDRELU(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TFUSEDMULADDRELU(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TFUSEDMULADDRELU", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::inout(d), checking::in(a), checking::in(b));
 	elementwise::run(simd::op_mul_add<true>(), d, a, d, b);
 	return {};
 }
 /* d = a * b + d */
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TMULADDDST(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TMULADDDST(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMULADDDST", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::inout(d), checking::in(a), checking::in(b));
 	elementwise::run(simd::op_mul_add<false>(), d, a, b, d);
 	return {};
 }
 
 /* ---- tile and scalar (§4.3) ---- */
 
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TADDS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TADDS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TADDS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_add(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TSUBS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUBS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TSUBS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_sub(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TMULS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TMULS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TMULS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_mul(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
 /* d = a / s, or s / a by the order.  a5 multiplies floats by 1 / s, with 1 / 0 = +inf. */
-template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, const W &...)
+template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, PTO_EXTRA)
 {
+	if constexpr (is_tile_data_v<A>)
+		PTO_CHECK("TDIVS", checking::VECTOR, checking::SAME | checking::ROWS,
+			  checking::out(d), checking::in(a));
+	else
+		PTO_CHECK("TDIVS", checking::VECTOR, checking::SAME | checking::ROWS,
+			  checking::out(d), checking::in(s));
 	if constexpr (!is_tile_data_v<A>) {
 		elementwise::run(simd::with_first(simd::op_div(), elementwise::scalar(d, a)), d, s);
 	} else {
@@ -216,98 +270,127 @@ PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, const W &...)
 	}
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TREMS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TREMS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TREMS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_rem(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TFMODS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TFMODS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TFMODS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_fmod(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TMAXS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TMAXS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TMAXS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_max(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TMINS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TMINS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TMINS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_min(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TANDS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TANDS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TANDS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_and(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TORS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TORS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TORS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_or(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TXORS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TXORS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TXORS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_xor(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TSHLS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TSHLS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TSHLS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_shl(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TSHRS(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TSHRS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TSHRS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_shr(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TLRELU(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TLRELU(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TLRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_leaky(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
 /* d = a + s + b */
-template <typename D, typename A, typename S, typename B, typename... W>
-PTO_INST RecordEvent TADDSC(D &d, const A &a, S s, const B &b, const W &...)
+template <typename D, typename A, typename S, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TADDSC(D &d, const A &a, S s, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TADDSC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::with_middle(simd::op_add3(), elementwise::scalar(d, s)), d, a, b);
 	return {};
 }
 /* d = a - s + b */
-template <typename D, typename A, typename S, typename B, typename... W>
-PTO_INST RecordEvent TSUBSC(D &d, const A &a, S s, const B &b, const W &...)
+template <typename D, typename A, typename S, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUBSC(D &d, const A &a, S s, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSUBSC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a), checking::in(b));
 	elementwise::run(simd::with_middle(simd::op_sub_add(), elementwise::scalar(d, s)), d, a, b);
 	return {};
 }
 /* d = a * s + d */
-template <typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TAXPY(D &d, const A &a, S s, const W &...)
+template <typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TAXPY(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TAXPY", checking::VECTOR, checking::SAME | checking::ROWS, checking::inout(d),
+		  checking::in(a));
 	elementwise::run(simd::with_middle(simd::op_mul_add<false>(), elementwise::scalar(d, s)), d,
 			 a, d);
 	return {};
 }
-template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename S, typename... W>
-PTO_INST RecordEvent TPOWS(D &d, const A &a, S s, const W &...)
+template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TPOWS(D &d, const A &a, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TPOWS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::with_scalar(simd::op_pow(), elementwise::scalar(d, s)), d, a);
 	return {};
 }
 /* Every valid element = s. */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TEXPANDS(D &d, S s, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TEXPANDS(D &d, S s, PTO_EXTRA)
 {
+	PTO_CHECK("TEXPANDS", checking::pipe_of_fill<D>(), 0, checking::out(d));
 	using T = typename D::DType;
 	const T v = static_cast<T>(s);
 
@@ -317,57 +400,75 @@ PTO_INST RecordEvent TEXPANDS(D &d, S s, const W &...)
 
 /* ---- one tile (§4.4) ---- */
 
-template <typename D, typename A, typename... W>
-PTO_INST RecordEvent TABS(D &d, const A &a, const W &...)
+template <typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TABS(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TABS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_abs(), d, a);
 	return {};
 }
-template <typename D, typename A, typename... W>
-PTO_INST RecordEvent TNEG(D &d, const A &a, const W &...)
+template <typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TNEG(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TNEG", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_neg(), d, a);
 	return {};
 }
-template <typename D, typename A, typename... W>
-PTO_INST RecordEvent TNOT(D &d, const A &a, const W &...)
+template <typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TNOT(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TNOT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_not(), d, a);
 	return {};
 }
-template <auto Alg = ExpAlgorithm::DEFAULT, typename D, typename A, typename... W>
-PTO_INST RecordEvent TEXP(D &d, const A &a, const W &...)
+template <auto Alg = ExpAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TEXP(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TEXP", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_exp(), d, a);
 	return {};
 }
-template <auto Alg = LogAlgorithm::DEFAULT, typename D, typename A, typename... W>
-PTO_INST RecordEvent TLOG(D &d, const A &a, const W &...)
+template <auto Alg = LogAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TLOG(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TLOG", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_log(), d, a);
 	return {};
 }
-template <auto Alg = SqrtAlgorithm::DEFAULT, typename D, typename A, typename... W>
-PTO_INST RecordEvent TSQRT(D &d, const A &a, const W &...)
+template <auto Alg = SqrtAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TSQRT(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TSQRT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_sqrt(), d, a);
 	return {};
 }
-template <auto Alg = RsqrtAlgorithm::DEFAULT, typename D, typename A, typename... W>
-PTO_INST RecordEvent TRSQRT(D &d, const A &a, const W &...)
+template <auto Alg = RsqrtAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TRSQRT(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TRSQRT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_rsqrt(), d, a);
 	return {};
 }
-template <auto Alg = RecipAlgorithm::DEFAULT, typename D, typename A, typename... W>
-PTO_INST RecordEvent TRECIP(D &d, const A &a, const W &...)
+template <auto Alg = RecipAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TRECIP(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TRECIP", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_recip(), d, a);
 	return {};
 }
-template <typename D, typename A, typename... W>
-PTO_INST RecordEvent TRELU(D &d, const A &a, const W &...)
+template <typename D, typename A, PTO_EXTRA_T>
+PTO_INST RecordEvent TRELU(D &d, const A &a, PTO_EXTRA)
 {
+	PTO_CHECK("TRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
+		  checking::in(a));
 	elementwise::run(simd::op_relu(), d, a);
 	return {};
 }

@@ -92,62 +92,82 @@ inline void insert(D &dst, const S &src, const F &fp, int64_t row, int64_t col)
 } // namespace fixpipe
 
 /* Stores column c quantised by fp[0, c]. */
-template <typename G, typename T, typename F, typename... W,
+template <typename G, typename T, typename F, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T> && is_tile_data_v<F>, int> = 0>
-PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, const W &...)
+PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE_FP", checking::FIX, 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src),
+		  checking::part(fp, 1, src.GetValidCol(), checking::READ));
 	fixpipe::store_columns<AtomicType::AtomicNone, false>(dst, src, fp);
 	return {};
 }
 template <typename T, typename G, typename F, AtomicType Atomic,
-	  ReluPreMode Relu = ReluPreMode::NoRelu, typename... W>
-PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, const W &...)
+	  ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE_FP", checking::FIX, 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src),
+		  checking::part(fp, 1, src.GetValidCol(), checking::READ));
 	fixpipe::store_columns<Atomic, Relu == ReluPreMode::NormalRelu>(dst, src, fp);
 	return {};
 }
-template <typename T, typename G, typename F, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, const W &...)
+template <typename T, typename G, typename F, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE_FP", checking::FIX, 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src),
+		  checking::part(fp, 1, src.GetValidCol(), checking::READ));
 	fixpipe::store_columns<AtomicType::AtomicNone, Relu == ReluPreMode::NormalRelu>(dst, src,
 											fp);
 	return {};
 }
 
 /* Moves column c quantised by fp[0, c]. */
-template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, typename... W>
-PTO_INST RecordEvent TMOV_FP(D &dst, const S &src, const F &fp, const W &...)
+template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T>
+PTO_INST RecordEvent TMOV_FP(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TMOV_FP", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
 	fixpipe::move_whole<Relu == ReluPreMode::NormalRelu>("TMOV_FP", dst, src, fp);
 	return {};
 }
 template <typename D, typename S, typename F, AccToVecMode Mode,
-	  ReluPreMode Relu = ReluPreMode::NoRelu, typename... W,
+	  ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<F>, int> = 0>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, const W &...)
+PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
 	fixpipe::move_whole<Relu == ReluPreMode::NormalRelu>("TMOV", dst, src, fp);
 	return {};
 }
-template <typename D, typename S, typename F, typename... W,
+template <typename D, typename S, typename F, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && move::is_params_v<F>, int> = 0>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, const W &...)
+PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
+	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
 	fixpipe::move_whole<false>("TMOV", dst, src, fp);
 	return {};
 }
 
-template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, typename... W>
+template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T>
 PTO_INST RecordEvent TEXTRACT_FP(D &dst, const S &src, const F &fp, int64_t row, int64_t col,
-				 const W &...)
+				 PTO_EXTRA)
 {
+	PTO_CHECK("TEXTRACT_FP", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	fixpipe::extract<Relu == ReluPreMode::NormalRelu>(dst, src, fp, row, col);
 	return {};
 }
-template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, typename... W>
+template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T>
 PTO_INST RecordEvent TINSERT_FP(D &dst, const S &src, const F &fp, int64_t row, int64_t col,
-				const W &...)
+				PTO_EXTRA)
 {
+	PTO_CHECK("TINSERT_FP", checking::pipe_of_move(D::Loc, S::Loc), 0,
+		  checking::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
+		  checking::in(src));
 	fixpipe::insert<Relu == ReluPreMode::NormalRelu>(dst, src, fp, row, col);
 	return {};
 }

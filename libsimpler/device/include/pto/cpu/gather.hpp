@@ -216,47 +216,56 @@ inline void scatter_mask(D &d, const S &src)
 } // namespace gather
 
 /* d[r, c] = element number idx[r, c] of src's box; 0 where there is none. */
-template <typename D, typename S, typename I, typename... W,
+template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
-PTO_INST RecordEvent TGATHER(D &d, const S &src, const I &idx, const W &...)
+PTO_INST RecordEvent TGATHER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::some_of(src),
+		  checking::in(idx));
 	gather::by_index(d, src, idx);
 	return {};
 }
 /* The elements whose column (row) matches the pattern, one after the other. */
-template <typename D, typename S, MaskPattern P, GatherAxis Axis = GatherAxis::ROW, typename... W>
-PTO_INST RecordEvent TGATHER(D &d, const S &src, const W &...)
+template <typename D, typename S, MaskPattern P, GatherAxis Axis = GatherAxis::ROW, PTO_EXTRA_T>
+PTO_INST RecordEvent TGATHER(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	gather::by_mask<P, Axis == GatherAxis::ROW>(d, src);
 	return {};
 }
 /* Per row the columns whose value compares true with @k, and their number. */
 template <typename D, typename S, typename C, typename Tmp, CmpMode Mode, auto Offset = 0,
-	  typename K, typename... W>
-PTO_INST RecordEvent TGATHER(D &d, const S &src, const K &k, C &count, Tmp &, const W &...)
+	  typename K, PTO_EXTRA_T>
+PTO_INST RecordEvent TGATHER(D &d, const S &src, const K &k, C &count, Tmp &, PTO_EXTRA)
 {
+	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::out(count),
+		  checking::in(src));
 	gather::by_compare<Mode>(d, src, k, count, int64_t(Offset));
 	return {};
 }
 /* Blocks of 32 bytes from the byte offsets in @off; a block beyond src leaves d unchanged. */
-template <typename D, typename S, typename O, typename... W>
-PTO_INST RecordEvent TGATHERB(D &d, const S &src, const O &off, const W &...)
+template <typename D, typename S, typename O, PTO_EXTRA_T>
+PTO_INST RecordEvent TGATHERB(D &d, const S &src, const O &off, PTO_EXTRA)
 {
+	PTO_CHECK("TGATHERB", checking::VECTOR, 0, checking::out(d), checking::some_of(src));
 	gather::blocks(d, src, off);
 	return {};
 }
 /* Element number idx[r, c] of d's box = src[r, c]; the last in row order wins. */
-template <typename D, typename S, typename I, typename... W,
+template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
-PTO_INST RecordEvent TSCATTER(D &d, const S &src, const I &idx, const W &...)
+PTO_INST RecordEvent TSCATTER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("TSCATTER", checking::VECTOR, 0, checking::inout_fresh(d), checking::in(src),
+		  checking::in(idx));
 	gather::scatter(d, src, idx);
 	return {};
 }
 /* The matching columns (rows) take src's elements in order, the others become 0. */
-template <MaskPattern P, ScatterAxis Axis = ScatterAxis::ROW, typename D, typename S, typename... W>
-PTO_INST RecordEvent TSCATTER(D &d, const S &src, const W &...)
+template <MaskPattern P, ScatterAxis Axis = ScatterAxis::ROW, typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TSCATTER(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TSCATTER", checking::VECTOR, 0, checking::out(d), checking::some_of(src));
 	gather::scatter_mask<P, Axis == ScatterAxis::ROW>(d, src);
 	return {};
 }

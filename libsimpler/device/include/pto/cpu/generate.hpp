@@ -124,9 +124,10 @@ struct TRandomCounter {
 };
 
 /* start, start + 1, ... or descending, over the valid region in row order */
-template <typename D, typename T, int Descending, typename... W>
-PTO_INST RecordEvent TCI(D &d, T start, const W &...)
+template <typename D, typename T, int Descending, PTO_EXTRA_T>
+PTO_INST RecordEvent TCI(D &d, T start, PTO_EXTRA)
 {
+	PTO_CHECK("TCI", checking::VECTOR, 0, checking::out(d));
 	using E = typename D::DType;
 	uint64_t v = uint64_t(start);
 
@@ -135,16 +136,17 @@ PTO_INST RecordEvent TCI(D &d, T start, const W &...)
 			d.data()[D::Offset(r, c)] = E(v);
 	return {};
 }
-template <typename D, typename T, typename... W>
-PTO_INST RecordEvent TCI(D &d, T start, const W &...w)
+template <typename D, typename T, PTO_EXTRA_T>
+PTO_INST RecordEvent TCI(D &d, T start, PTO_EXTRA)
 {
-	return TCI<D, T, 0>(d, start, w...);
+	return TCI<D, T, 0>(d, start, PTO_EXTRA_ARGS);
 }
 
 /* Lower: 1 where c <= r + diag; upper: 1 where c >= r + diag; else 0. */
-template <typename D, int Upper, typename... W>
-PTO_INST RecordEvent TTRI(D &d, int64_t diag, const W &...)
+template <typename D, int Upper, PTO_EXTRA_T>
+PTO_INST RecordEvent TTRI(D &d, int64_t diag, PTO_EXTRA)
 {
+	PTO_CHECK("TTRI", checking::VECTOR, 0, checking::out(d));
 	using E = typename D::DType;
 
 	for (int r = 0; r < d.GetValidRow(); r++)
@@ -155,9 +157,10 @@ PTO_INST RecordEvent TTRI(D &d, int64_t diag, const W &...)
 }
 
 /* Random words by Philox-4x32 in row order, four from each value of the counter. */
-template <int Rounds = 10, typename D, typename K, typename C, typename... W>
-PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, const W &...)
+template <int Rounds = 10, typename D, typename K, typename C, PTO_EXTRA_T>
+PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, PTO_EXTRA)
 {
+	PTO_CHECK("TRANDOM", checking::VECTOR, 0, checking::out(d));
 	static_assert(Rounds == 7 || Rounds == 10, "[PTO][SA] TRANDOM has 7 or 10 rounds");
 	static_assert(std::is_integral_v<typename D::DType> && sizeof(typename D::DType) == 4,
 		      "[PTO][SA] TRANDOM gives 32-bit integers");
@@ -166,9 +169,11 @@ PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, const W &...)
 }
 
 /* Per row: how many elements have a selected byte of at most 0, 1, ... 255. */
-template <HistByte Byte, typename D, typename S, typename... W>
-PTO_INST RecordEvent THISTOGRAM(D &d, const S &src, const W &...)
+template <HistByte Byte, typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent THISTOGRAM(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("THISTOGRAM", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), 256, checking::WRITE), checking::in(src));
 	generate::histogram<int(Byte)>(d, src);
 	return {};
 }
@@ -180,9 +185,10 @@ PTO_INST void SYNCALL(const W &...)
 {}
 
 /* Prints the valid region, one line per row. */
-template <PrintFormat Format = PrintFormat::Width8_Precision4, typename T, typename... W>
-PTO_INST RecordEvent TPRINT(const T &t, const W &...)
+template <PrintFormat Format = PrintFormat::Width8_Precision4, typename T, PTO_EXTRA_T>
+PTO_INST RecordEvent TPRINT(const T &t, PTO_EXTRA)
 {
+	PTO_CHECK("TPRINT", checking::SCALAR, 0, checking::in(t));
 	generate::print(t, Format == PrintFormat::Width10_Precision6 ? 10 : 8,
 			Format == PrintFormat::Width10_Precision6  ? 6
 			: Format == PrintFormat::Width8_Precision2 ? 2

@@ -234,9 +234,11 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 
 } // namespace transfer
 
-template <typename T, typename G, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
-PTO_INST RecordEvent TLOAD(T &dst, const G &src, const W &...)
+template <typename T, typename G, PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<T>, int> = 0>
+PTO_INST RecordEvent TLOAD(T &dst, const G &src, PTO_EXTRA)
 {
+	PTO_CHECK("TLOAD", checking::MTE2, 0, checking::box(dst),
+		  checking::memory(checking::tensor_of(src), checking::READ));
 	transfer::load(dst, src);
 	return {};
 }
@@ -246,42 +248,52 @@ template <typename T, typename G>
 PTO_INST void TPREFETCH(T &, const G &)
 {}
 
-template <typename G, typename T, typename... W, std::enable_if_t<is_tile_data_v<T>, int> = 0>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...)
+template <typename G, typename T, PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<T>, int> = 0>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
 	transfer::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
-template <STPhase Phase, typename G, typename T, typename... W>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...)
+template <STPhase Phase, typename G, typename T, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
 	transfer::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
-template <typename T, typename G, AtomicType Atomic, typename... W>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...)
+template <typename T, typename G, AtomicType Atomic, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
 	transfer::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
-template <STPhase Phase, typename T, typename G, AtomicType Atomic, typename... W>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...)
+template <STPhase Phase, typename T, typename G, AtomicType Atomic, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
+	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
 	transfer::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
-template <typename T, typename G, AtomicType Atomic, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...w)
+template <typename T, typename G, AtomicType Atomic, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	const fixpipe::quant q(w...);
+	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
+		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
+	const fixpipe::quant q(w1, w2, w3, w4);
 
 	transfer::store_as<Atomic, Relu>(dst, src, q.pointer());
 	return {};
 }
-template <STPhase Phase, typename T, typename G, AtomicType Atomic, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TSTORE(const G &dst, const T &src, const W &...w)
+template <STPhase Phase, typename T, typename G, AtomicType Atomic, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	return TSTORE<T, G, Atomic, Relu>(dst, src, w...);
+	return TSTORE<T, G, Atomic, Relu>(dst, src, PTO_EXTRA_ARGS);
 }
 
 } // namespace pto

@@ -222,58 +222,90 @@ inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
 } // namespace matmul
 
 /* c = a * b */
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename... W>
-PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, const W &...)
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b));
 	matmul::plain(c, a, b);
 	return {};
 }
 /* c = in + a * b: the product is summed first, then added once. */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
-	  typename... W, std::enable_if_t<is_tile_data_v<B>, int> = 0>
-PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
+	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
+PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_ACC", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::part(in, a.GetValidRow(), b.GetValidCol(), checking::READ),
+		  checking::in(a), checking::in(b));
 	matmul::accumulate(c, in, a, b);
 	return {};
 }
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B>
-PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b)
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
+	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_ACC", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(),
+				 checking::READ | checking::WRITE),
+		  checking::in(a), checking::in(b));
 	matmul::accumulate(c, c, a, b);
 	return {};
 }
 /* c = a * b + bias[0, :] */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
-	  typename... W>
-PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_BIAS", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b),
+		  checking::part(bias, 1, b.GetValidCol(), checking::READ));
 	matmul::with_bias(c, a, b, bias);
 	return {};
 }
 
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename... W>
-PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, const W &...)
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b));
 	matmul::plain(c, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
-	  typename... W, std::enable_if_t<is_tile_data_v<B>, int> = 0>
-PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, const W &...)
+	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
+PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_ACC", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::part(in, a.GetValidRow(), b.GetValidCol(), checking::READ),
+		  checking::in(a), checking::in(b));
 	matmul::accumulate(c, in, a, b);
 	return {};
 }
-template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B>
-PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b)
+template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
+	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_ACC", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(),
+				 checking::READ | checking::WRITE),
+		  checking::in(a), checking::in(b));
 	matmul::accumulate(c, c, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
-	  typename... W>
-PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, const W &...)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_BIAS", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b),
+		  checking::part(bias, 1, b.GetValidCol(), checking::READ));
 	matmul::with_bias(c, a, b, bias);
 	return {};
 }

@@ -199,51 +199,69 @@ inline void with_bias(C &c, const A &a, const AS &as, const B &b, const BS &bs, 
 
 /* c = a * b with scales, or c = in + that, or that + bias[0, :] */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
-	  typename BS>
-PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs)
+	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::plain(c, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
-	  typename B, typename BS, typename... W, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
+	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const I &in, const A &a, const AS &as, const B &b,
-				const BS &bs, const W &...)
+				const BS &bs, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::accumulate(c, in, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
-	  typename BS, typename Bias, typename... W,
+	  typename BS, typename Bias, PTO_EXTRA_T,
 	  std::enable_if_t<!mx::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
-				const Bias &bias, const W &...)
+				const Bias &bias, PTO_EXTRA)
 {
+	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::with_bias(c, a, as, b, bs, bias);
 	return {};
 }
 
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
-	  typename BS>
-PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs)
+	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::plain(c, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
-	  typename B, typename BS, typename... W, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
+	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const I &in, const A &a, const AS &as, const B &b, const BS &bs,
-			      const W &...)
+			      PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::accumulate(c, in, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
-	  typename BS, typename Bias, typename... W,
+	  typename BS, typename Bias, PTO_EXTRA_T,
 	  std::enable_if_t<!mx::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
-			      const Bias &bias, const W &...)
+			      const Bias &bias, PTO_EXTRA)
 {
+	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
+		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
+		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
 	mx::with_bias(c, a, as, b, bs, bias);
 	return {};
 }

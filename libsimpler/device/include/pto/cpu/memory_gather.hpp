@@ -183,33 +183,39 @@ inline void scatter(const G &g, const S &src, const I &idx, bool rows)
 
 /* Row: d[r, :] = row idx[r, 0] of the table; Elem: d[r, c] = its element number idx[r, c]. */
 template <Coalesce Mode, GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename I,
-	  typename... W>
-PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, const W &...)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("MGATHER", checking::pipe_of_gather(D::Loc), 0, checking::out(d),
+		  checking::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking::READ));
 	table::gather<Oob>(d, g, idx, Mode == Coalesce::Row);
 	return {};
 }
 /* Without a mode: by rows unless there is an index for each element. */
-template <GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename I, typename... W>
-PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, const W &...)
+template <GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename I, PTO_EXTRA_T>
+PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("MGATHER", checking::pipe_of_gather(D::Loc), 0, checking::out(d),
+		  checking::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking::READ));
 	table::gather<Oob>(d, g, idx, table::by_rows(d, idx));
 	return {};
 }
 template <Coalesce Mode, ScatterAtomicOp Op = ScatterAtomicOp::None,
 	  ScatterOOB Oob = ScatterOOB::Undefined,
 	  ScatterConflict Conflict = ScatterConflict::Default, typename G, typename S, typename I,
-	  typename... W>
-PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, const W &...)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("MSCATTER", checking::VECTOR, 0, checking::in(src), checking::in(idx));
 	table::scatter<Op, Oob>(g, src, idx, Mode == Coalesce::Row);
 	return {};
 }
 template <ScatterAtomicOp Op = ScatterAtomicOp::None, ScatterOOB Oob = ScatterOOB::Undefined,
 	  ScatterConflict Conflict = ScatterConflict::Default, typename G, typename S, typename I,
-	  typename... W>
-PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, const W &...)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("MSCATTER", checking::VECTOR, 0, checking::in(src), checking::in(idx));
 	table::scatter<Op, Oob>(g, src, idx, table::by_rows(src, idx));
 	return {};
 }

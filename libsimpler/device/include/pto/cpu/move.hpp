@@ -20,10 +20,6 @@ template <typename T, bool = is_tile_data_v<T>>
 inline constexpr bool is_params_v = false;
 template <typename T>
 inline constexpr bool is_params_v<T, true> = T::Loc == TileType::Scaling;
-template <typename... W>
-inline constexpr bool params_first = false;
-template <typename F, typename... W>
-inline constexpr bool params_first<F, W...> = is_params_v<F>;
 
 /* Moves rows x cols elements; an accumulator source, or a type change, converts. */
 template <bool Relu, typename D, typename S>
@@ -100,60 +96,76 @@ inline void insert(D &dst, const S &src, int64_t row, int64_t col)
 } // namespace move
 
 /* A 64-bit scalar after the tiles is a quantisation parameter (see fixpipe::quant). */
-template <typename D, typename S, typename... W,
-	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move::params_first<W...>,
-			   int> = 0>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
+template <
+	typename D, typename S, PTO_EXTRA_T,
+	std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move::is_params_v<W1>, int> = 0>
+PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	const fixpipe::quant q(w...);
+	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
+	const fixpipe::quant q(w1, w2, w3, w4);
 
 	move::whole<false>(dst, src, q.pointer());
 	return {};
 }
-template <typename D, typename S, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
+template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	const fixpipe::quant q(w...);
+	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
+	const fixpipe::quant q(w1, w2, w3, w4);
 
 	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 template <typename D, typename S, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu,
-	  typename... W>
-PTO_INST RecordEvent TMOV(D &dst, const S &src, const W &...w)
+	  PTO_EXTRA_T>
+PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	const fixpipe::quant q(w...);
+	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::in(src));
+	const fixpipe::quant q(w1, w2, w3, w4);
 
 	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 
 /* dst[i, j] = src[i + row, j + col] over dst's valid region. */
-template <typename D, typename S, typename... W,
+template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
-PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, const W &...)
+PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
+	PTO_CHECK("TEXTRACT", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	move::extract<false>(dst, src, row, col);
 	return {};
 }
-template <typename D, typename S, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, const W &...)
+template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
+	PTO_CHECK("TEXTRACT", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
+		  checking::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	move::extract<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
 	return {};
 }
 
 /* Writes src's valid region at (row, col) of dst; the rest of dst is unchanged. */
-template <typename D, typename S, typename... W,
+template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
-PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, const W &...)
+PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
+	PTO_CHECK("TINSERT", checking::pipe_of_move(D::Loc, S::Loc), 0,
+		  checking::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
+		  checking::in(src));
 	move::insert<false>(dst, src, row, col);
 	return {};
 }
-template <typename D, typename S, ReluPreMode Relu, typename... W>
-PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, const W &...)
+template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
+PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
+	PTO_CHECK("TINSERT", checking::pipe_of_move(D::Loc, S::Loc), 0,
+		  checking::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
+		  checking::in(src));
 	move::insert<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
 	return {};
 }

@@ -112,61 +112,81 @@ inline void relu_convert(D &d, const A &a, const B &b)
 
 } // namespace partial
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPARTADD(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPARTADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TPARTADD", checking::VECTOR, checking::ROWS, checking::out(d), checking::in(a),
+		  checking::in(b));
 	partial::run<simd::op_add>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPARTMUL(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPARTMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TPARTMUL", checking::VECTOR, checking::ROWS, checking::out(d), checking::in(a),
+		  checking::in(b));
 	partial::run<simd::op_mul>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPARTMAX(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPARTMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TPARTMAX", checking::VECTOR, checking::ROWS, checking::out(d), checking::in(a),
+		  checking::in(b));
 	partial::run<simd::op_max>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TPARTMIN(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TPARTMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TPARTMIN", checking::VECTOR, checking::ROWS, checking::out(d), checking::in(a),
+		  checking::in(b));
 	partial::run<simd::op_min>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename DI, typename AI, typename BI, typename... W>
+template <typename D, typename A, typename B, typename DI, typename AI, typename BI, PTO_EXTRA_T>
 PTO_INST RecordEvent TPARTARGMAX(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi,
-				 const W &...)
+				 PTO_EXTRA)
 {
+	PTO_CHECK("TPARTARGMAX", checking::VECTOR, checking::ROWS, checking::out(d),
+		  checking::out(di), checking::in(a), checking::in(b), checking::in(ai),
+		  checking::in(bi));
 	partial::arg<true>(d, a, b, di, ai, bi);
 	return {};
 }
-template <typename D, typename A, typename B, typename DI, typename AI, typename BI, typename... W>
+template <typename D, typename A, typename B, typename DI, typename AI, typename BI, PTO_EXTRA_T>
 PTO_INST RecordEvent TPARTARGMIN(D &d, const A &a, const B &b, DI &di, const AI &ai, const BI &bi,
-				 const W &...)
+				 PTO_EXTRA)
 {
+	PTO_CHECK("TPARTARGMIN", checking::VECTOR, checking::ROWS, checking::out(d),
+		  checking::out(di), checking::in(a), checking::in(b), checking::in(ai),
+		  checking::in(bi));
 	partial::arg<false>(d, a, b, di, ai, bi);
 	return {};
 }
 
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TADDRELUCONV(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TADDRELUCONV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TADDRELUCONV", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::out(d), checking::in(a), checking::in(b));
 	partial::relu_convert<true>(d, a, b);
 	return {};
 }
-template <typename D, typename A, typename B, typename... W>
-PTO_INST RecordEvent TSUBRELUCONV(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent TSUBRELUCONV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TSUBRELUCONV", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::out(d), checking::in(a), checking::in(b));
 	partial::relu_convert<false>(d, a, b);
 	return {};
 }
 /* relu((a + b) * scale), from i32 to half */
-template <typename D, typename A, typename B, typename S, typename... W>
-PTO_INST RecordEvent TADDDEQRELU(D &d, const A &a, const B &b, S scale, const W &...)
+template <typename D, typename A, typename B, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TADDDEQRELU(D &d, const A &a, const B &b, S scale, PTO_EXTRA)
 {
+	PTO_CHECK("TADDDEQRELU", checking::VECTOR, checking::SAME | checking::ROWS,
+		  checking::out(d), checking::in(a), checking::in(b));
 	const float f = static_cast<float>(scale);
 
 	spans::run(

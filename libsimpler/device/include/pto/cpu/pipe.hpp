@@ -341,35 +341,39 @@ inline void pop_tensor(Pipe &p, G &g)
 
 /* Waits for a free slot and sends the tile's valid region through it. */
 template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
-	  typename Params = FixpipeParams<>, typename... W,
+	  typename Params = FixpipeParams<>, PTO_EXTRA_T,
 	  std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
-PTO_INST RecordEvent TPUSH(Pipe &p, const T &t, const W &...)
+PTO_INST RecordEvent TPUSH(Pipe &p, const T &t, PTO_EXTRA)
 {
+	PTO_CHECK("TPUSH", checking::pipe_of_store(T::Loc), 0, checking::in(t));
 	pipe::push<Pipe, Split, Params>(p, t);
 	return {};
 }
 /* Older operand order; never split. */
-template <typename T, typename Pipe, typename... W,
+template <typename T, typename Pipe, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
-PTO_INST RecordEvent TPUSH(const T &t, Pipe &p, const W &...)
+PTO_INST RecordEvent TPUSH(const T &t, Pipe &p, PTO_EXTRA)
 {
+	PTO_CHECK("TPUSH", checking::pipe_of_store(T::Loc), 0, checking::in(t));
 	pipe::push<Pipe, TileSplitAxis::TILE_NO_SPLIT, FixpipeParams<>>(p, t);
 	return {};
 }
 
 /* Waits for a tile and binds @t to it; the data is valid until TFREE. */
 template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
-	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
-PTO_INST RecordEvent TPOP(Pipe &p, T &t, const W &...)
+	  PTO_EXTRA_T, std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
+PTO_INST RecordEvent TPOP(Pipe &p, T &t, PTO_EXTRA)
 {
 	pipe::pop<Pipe, Split>(p, t);
+	PTO_CHECK("TPOP", checking::SCALAR, 0, checking::arrived(t));
 	return {};
 }
-template <typename T, typename Pipe, typename... W,
+template <typename T, typename Pipe, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
-PTO_INST RecordEvent TPOP(T &t, Pipe &p, const W &...)
+PTO_INST RecordEvent TPOP(T &t, Pipe &p, PTO_EXTRA)
 {
 	pipe::pop<Pipe, TileSplitAxis::TILE_NO_SPLIT>(p, t);
+	PTO_CHECK("TPOP", checking::SCALAR, 0, checking::arrived(t));
 	return {};
 }
 

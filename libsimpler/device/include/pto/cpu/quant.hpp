@@ -171,20 +171,22 @@ inline void mx(D &d, E &exp, M &max, F &scaling, const S &src)
 } // namespace quantise
 
 /* INT8_SYM: d = clamp(nearbyint(src * scale[r])); the scale is the reciprocal of the step. */
-template <QuantType Type, typename D, typename S, typename P, typename... W,
+template <QuantType Type, typename D, typename S, typename P, PTO_EXTRA_T,
 	  std::enable_if_t<Type == QuantType::INT8_SYM, int> = 0>
-PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, const W &...)
+PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, PTO_EXTRA)
 {
+	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	static_assert(std::is_same_v<typename D::DType, int8_t>,
 		      "[PTO][SA] INT8_SYM gives elements of int8_t");
 	quantise::int8(d, src, quantise::deref(scale), 0.0f);
 	return {};
 }
 /* INT8_ASYM: plus offset[r], to uint8_t. */
-template <QuantType Type, typename D, typename S, typename P, typename O, typename... W,
+template <QuantType Type, typename D, typename S, typename P, typename O, PTO_EXTRA_T,
 	  std::enable_if_t<Type == QuantType::INT8_ASYM, int> = 0>
-PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, O &&offset, const W &...)
+PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, O &&offset, PTO_EXTRA)
 {
+	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	static_assert(std::is_same_v<typename D::DType, uint8_t>,
 		      "[PTO][SA] INT8_ASYM gives elements of uint8_t");
 	quantise::int8(d, src, quantise::deref(scale), quantise::deref(offset));
@@ -192,10 +194,11 @@ PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, O &&offset, cons
 }
 /* MX formats: shared exponents, largest magnitudes and multipliers of groups of 32 columns. */
 template <QuantType Type, QuantScaleAlg Alg = QuantScaleAlg::OCP, typename D, typename E,
-	  typename M, typename F, typename S, typename... W,
+	  typename M, typename F, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<Type == QuantType::MXFP8 || Type == QuantType::MXFP4_E2M1, int> = 0>
-PTO_INST RecordEvent TQUANT(D &d, E &&exp, M &&max, F &&scaling, const S &src, const W &...)
+PTO_INST RecordEvent TQUANT(D &d, E &&exp, M &&max, F &&scaling, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	using Target = std::conditional_t<Type == QuantType::MXFP8, quantise::e4m3_target,
 					  quantise::e2m1_target>;
 
@@ -204,9 +207,10 @@ PTO_INST RecordEvent TQUANT(D &d, E &&exp, M &&max, F &&scaling, const S &src, c
 	return {};
 }
 /* d = (src - offset) * scale */
-template <typename D, typename S, typename P, typename O, typename... W>
-PTO_INST RecordEvent TDEQUANT(D &d, const S &src, const P &scale, const O &offset, const W &...)
+template <typename D, typename S, typename P, typename O, PTO_EXTRA_T>
+PTO_INST RecordEvent TDEQUANT(D &d, const S &src, const P &scale, const O &offset, PTO_EXTRA)
 {
+	PTO_CHECK("TDEQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
 			d.SetElement(r, c,

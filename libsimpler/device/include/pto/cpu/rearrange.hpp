@@ -139,58 +139,76 @@ inline void split_pairs(D1 &d1, D0 &d0, const S &s)
 } // namespace rearrange
 
 /* d = [a | b], row by row */
-template <typename D, typename A, typename B, typename... W,
-	  std::enable_if_t<!(is_tile_data_v<W> || ...), int> = 0>
-PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, const W &...)
+template <typename D, typename A, typename B, PTO_EXTRA_T,
+	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, PTO_EXTRA)
 {
+	PTO_CHECK("TCONCAT", checking::VECTOR, 0,
+		  checking::part(d, d.GetValidRow(), a.GetValidCol() + b.GetValidCol(),
+				 checking::WRITE),
+		  checking::in(a), checking::in(b));
 	rearrange::concat(d, a, b);
 	return {};
 }
 /* The first na[r] elements of row r of @a, then the first nb[r] of @b. */
-template <typename D, typename A, typename B, typename NA, typename NB, typename... W,
-	  std::enable_if_t<is_tile_data_v<NA> && is_tile_data_v<NB> && !(is_tile_data_v<W> || ...),
-			   int> = 0>
-PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, const NA &na, const NB &nb, const W &...)
+template <
+	typename D, typename A, typename B, typename NA, typename NB, PTO_EXTRA_T,
+	std::enable_if_t<is_tile_data_v<NA> && is_tile_data_v<NB> && !is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, const NA &na, const NB &nb, PTO_EXTRA)
 {
+	PTO_CHECK("TCONCAT", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b), checking::part(na, d.GetValidRow(), 1, checking::READ),
+		  checking::part(nb, d.GetValidRow(), 1, checking::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		rearrange::concat_row(d, a, b, na, nb, r);
 	return {};
 }
 /* The same; @nd receives the number of elements of each row. */
 template <typename D, typename ND, typename A, typename B, typename NA, typename NB,
-	  std::enable_if_t<is_tile_data_v<ND> && is_tile_data_v<NB>, int> = 0>
-PTO_INST RecordEvent TCONCAT(D &d, ND &nd, const A &a, const B &b, const NA &na, const NB &nb)
+	  std::enable_if_t<is_tile_data_v<ND> && is_tile_data_v<NB>, int> = 0, PTO_EXTRA_T>
+PTO_INST RecordEvent TCONCAT(D &d, ND &nd, const A &a, const B &b, const NA &na, const NB &nb,
+			     PTO_EXTRA)
 {
+	PTO_CHECK("TCONCAT", checking::VECTOR, 0, checking::out(d), checking::in(a),
+		  checking::in(b), checking::part(na, d.GetValidRow(), 1, checking::READ),
+		  checking::part(nb, d.GetValidRow(), 1, checking::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		nd.SetElement(r, 0, rearrange::concat_row(d, a, b, na, nb, r));
 	return {};
 }
 /* The low bytes of wider elements, without saturation. */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TPACK(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TPACK(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TPACK", checking::VECTOR, checking::SAME, checking::out(d), checking::in(src));
 	rearrange::pack(d, src);
 	return {};
 }
 /* d0, d1 = first and second half of s0[0], s1[0], s0[1], s1[1], ... */
-template <typename D1, typename D0, typename S1, typename S0, typename... W>
-PTO_INST RecordEvent TINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, const W &...)
+template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T>
+PTO_INST RecordEvent TINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
+	PTO_CHECK("TINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
+		  checking::in(s0), checking::in(s1));
 	rearrange::interleave(d1, d0, s1, s0);
 	return {};
 }
 /* The inverse; with one source its even elements to d0, its odd ones to d1. */
-template <typename D1, typename D0, typename S1, typename S0, typename... W,
+template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<S0>, int> = 0>
-PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, const W &...)
+PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
+	PTO_CHECK("TDEINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
+		  checking::in(s0), checking::in(s1));
 	rearrange::deinterleave(d1, d0, s1, s0);
 	return {};
 }
-template <typename D1, typename D0, typename S, typename... W,
-	  std::enable_if_t<!(is_tile_data_v<W> || ...), int> = 0>
-PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S &s, const W &...)
+template <typename D1, typename D0, typename S, PTO_EXTRA_T,
+	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
+PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S &s, PTO_EXTRA)
 {
+	PTO_CHECK("TDEINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
+		  checking::in(s));
 	rearrange::split_pairs(d1, d0, s);
 	return {};
 }

@@ -236,53 +236,73 @@ inline void row_arg(V &val, I &idx, const S &src)
 
 } // namespace reduce
 
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TROWSUM(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWSUM(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TROWSUM", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
 	reduce::along_rows<simd::op_add>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TROWPROD(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWPROD(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TROWPROD", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
 	reduce::along_rows<simd::op_mul>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TROWMAX(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWMAX(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TROWMAX", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
 	reduce::along_rows<simd::op_max>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TROWMIN(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TROWMIN(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TROWMIN", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
 	reduce::along_rows<simd::op_min>(d, src);
 	return {};
 }
 
 /* (index, source, scratch) or (value, index, source, scratch) */
 template <typename D, typename S, typename T>
-PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &)
+PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TROWARGMAX", checking::VECTOR, 0,
+			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
+			checking::in(src));
 	reduce::row_arg<true>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
-PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &)
+PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TROWARGMAX", checking::VECTOR, 0,
+			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
+			checking::in(src));
 	reduce::row_arg<true>(val, idx, src);
 	return {};
 }
 template <typename D, typename S, typename T>
-PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &)
+PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TROWARGMIN", checking::VECTOR, 0,
+			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
+			checking::in(src));
 	reduce::row_arg<false>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
-PTO_INST RecordEvent TROWARGMIN(V &val, I &idx, const S &src, const T &)
+PTO_INST RecordEvent TROWARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TROWARGMIN", checking::VECTOR, 0,
+			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
+			checking::in(src));
 	reduce::row_arg<false>(val, idx, src);
 	return {};
 }

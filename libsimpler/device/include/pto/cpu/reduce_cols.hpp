@@ -145,58 +145,81 @@ inline void col_arg(V &val, I &idx, const S &src)
 } // namespace reduce
 
 /* Scratch and the choice of a tree are the hardware's; columns are summed from the top down. */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCOLSUM(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLSUM(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLSUM", checking::VECTOR, 0,
+		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
 	reduce::along_cols<simd::op_add>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCOLPROD(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLPROD(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLPROD", checking::VECTOR, 0,
+		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
 	reduce::along_cols<simd::op_mul>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCOLMAX(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLMAX(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLMAX", checking::VECTOR, 0,
+		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
 	reduce::along_cols<simd::op_max>(d, src);
 	return {};
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TCOLMIN(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TCOLMIN(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TCOLMIN", checking::VECTOR, 0,
+		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
 	reduce::along_cols<simd::op_min>(d, src);
 	return {};
 }
 template <typename D, typename S, typename T>
-PTO_INST RecordEvent TCOLARGMAX(D &idx, const S &src, const T &)
+PTO_INST RecordEvent TCOLARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TCOLARGMAX", checking::VECTOR, 0,
+			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
+			checking::in(src));
 	reduce::col_arg<true>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
-PTO_INST RecordEvent TCOLARGMAX(V &val, I &idx, const S &src, const T &)
+PTO_INST RecordEvent TCOLARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TCOLARGMAX", checking::VECTOR, 0,
+			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
+			checking::in(src));
 	reduce::col_arg<true>(val, idx, src);
 	return {};
 }
 template <typename D, typename S, typename T>
-PTO_INST RecordEvent TCOLARGMIN(D &idx, const S &src, const T &)
+PTO_INST RecordEvent TCOLARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TCOLARGMIN", checking::VECTOR, 0,
+			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
+			checking::in(src));
 	reduce::col_arg<false>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
-PTO_INST RecordEvent TCOLARGMIN(V &val, I &idx, const S &src, const T &)
+PTO_INST RecordEvent TCOLARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
+	PTO_CHECK_ALONE("TCOLARGMIN", checking::VECTOR, 0,
+			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
+			checking::in(src));
 	reduce::col_arg<false>(val, idx, src);
 	return {};
 }
 /* d[r, j] = src[r, 2j] + src[r, 2j + 1]; an odd last column stays alone. */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TPAIRREDUCESUM(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TPAIRREDUCESUM(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TPAIRREDUCESUM", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(), src.GetValidCol() / 2, checking::WRITE),
+		  checking::in(src));
 	using T = typename D::DType;
 	const int cols = src.GetValidCol();
 

@@ -203,40 +203,54 @@ inline void lists(D &d, MrgSortExecutedNumList &executed, const S &...src)
 } // namespace sort
 
 /* Per row and block of 32 columns: records of value and index, descending. */
-template <typename D, typename S, typename I, typename... W>
-PTO_INST void TSORT32(D &d, const S &src, const I &idx, const W &...)
+template <typename D, typename S, typename I, PTO_EXTRA_T>
+PTO_INST void TSORT32(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
+	PTO_CHECK("TSORT32", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidRow(),
+				 src.GetValidCol() * sort::words<typename S::DType>,
+				 checking::WRITE),
+		  checking::in(src),
+		  checking::part(idx, idx.GetValidRow() > 1 ? src.GetValidRow() : 1,
+				 src.GetValidCol(), checking::READ));
 	sort::blocks_of_32(d, src, idx);
 }
 /* Merges each group of four sorted blocks of @block elements; a shorter tail is not written. */
-template <typename D, typename S, typename N, typename... W,
+template <typename D, typename S, typename N, PTO_EXTRA_T,
 	  std::enable_if_t<std::is_integral_v<N>, int> = 0>
-PTO_INST RecordEvent TMRGSORT(D &d, const S &src, N block, const W &...)
+PTO_INST RecordEvent TMRGSORT(D &d, const S &src, N block, PTO_EXTRA)
 {
+	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(src));
 	sort::groups(d, src, int64_t(block));
 	return {};
 }
 /* Merges two to four sorted lists. */
-template <typename D, typename Tmp, typename S0, typename S1, bool Exhausted, typename... W>
+template <typename D, typename Tmp, typename S0, typename S1, bool Exhausted, PTO_EXTRA_T>
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
-			      const S1 &s1, const W &...)
+			      const S1 &s1, PTO_EXTRA)
 {
+	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
+		  checking::in(s1));
 	sort::lists<Exhausted>(d, executed, s0, s1);
 	return {};
 }
 template <typename D, typename Tmp, typename S0, typename S1, typename S2, bool Exhausted,
-	  typename... W>
+	  PTO_EXTRA_T>
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
-			      const S1 &s1, const S2 &s2, const W &...)
+			      const S1 &s1, const S2 &s2, PTO_EXTRA)
 {
+	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
+		  checking::in(s1), checking::in(s2));
 	sort::lists<Exhausted>(d, executed, s0, s1, s2);
 	return {};
 }
 template <typename D, typename Tmp, typename S0, typename S1, typename S2, typename S3,
-	  bool Exhausted, typename... W>
+	  bool Exhausted, PTO_EXTRA_T>
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
-			      const S1 &s1, const S2 &s2, const S3 &s3, const W &...)
+			      const S1 &s1, const S2 &s2, const S3 &s3, PTO_EXTRA)
 {
+	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
+		  checking::in(s1), checking::in(s2), checking::in(s3));
 	sort::lists<Exhausted>(d, executed, s0, s1, s2, s3);
 	return {};
 }

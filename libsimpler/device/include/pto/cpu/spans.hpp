@@ -104,40 +104,10 @@ inline void by_pieces(const F &f, const D &d, const S &...s)
 		}
 }
 
-/* Reports operands whose valid region is not the destination's (checked mode only). */
-template <typename D, typename S>
-inline __attribute__((noinline, cold)) void report_valid(const D &d, const S &s)
-{
-	core::fail("valid regions differ: destination %d x %d, source %d x %d", d.GetValidRow(),
-		   d.GetValidCol(), s.GetValidRow(), s.GetValidCol());
-}
-
-template <typename D>
-inline bool extents_ok(const D &d)
-{
-	return d.GetValidRow() >= 0 && d.GetValidRow() <= D::Rows && d.GetValidCol() >= 0 &&
-	       d.GetValidCol() <= D::Cols;
-}
-
-template <typename D, typename... S>
-inline void check_valid(const D &d, const S &...s)
-{
-	if (__builtin_expect(!core::checked(), 1))
-		return;
-	if (!extents_ok(d))
-		core::fail("valid region %d x %d is not within the tile's %d x %d", d.GetValidRow(),
-			   d.GetValidCol(), D::Rows, D::Cols);
-	((d.GetValidRow() == s.GetValidRow() && d.GetValidCol() == s.GetValidCol()
-		  ? void()
-		  : report_valid(d, s)),
-	 ...);
-}
-
 /* f(count, destination, sources...) for each span of the destination's valid region. */
 template <typename F, typename D, typename... S>
 inline void run(const F &f, const D &d, const S &...s)
 {
-	check_valid(d, s...);
 	if (d.GetValidRow() <= 0 || d.GetValidCol() <= 0)
 		return;
 	if constexpr (is_rows<D> && (is_rows<S> && ...))

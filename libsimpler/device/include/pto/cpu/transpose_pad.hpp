@@ -52,9 +52,12 @@ inline void fill(D &d, const S &src)
 } // namespace pad
 
 /* d[c, r] = src[r, c] over src's valid region */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TTRANS(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TTRANS(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TTRANS", checking::VECTOR, 0,
+		  checking::part(d, src.GetValidCol(), src.GetValidRow(), checking::WRITE),
+		  checking::in(src));
 	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType),
 		      "[PTO][SA] element sizes must be equal");
 
@@ -68,26 +71,27 @@ PTO_INST RecordEvent TTRANS(D &d, const S &src, const W &...)
 }
 
 /* Every element of d's box: src's where src is valid, else the pad value. */
-template <TFillPadMode Mode = TFillPadMode::Normal, typename D, typename S, typename... W>
-PTO_INST RecordEvent TFILLPAD(D &d, const S &src, const W &...)
+template <TFillPadMode Mode = TFillPadMode::Normal, typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TFILLPAD(D &d, const S &src, PTO_EXTRA)
 {
+	PTO_CHECK("TFILLPAD", checking::pipe_of_fill<D>(), 0, checking::box(d), checking::in(src));
 	static_assert(Mode == TFillPadMode::Expand || (D::Rows == S::Rows && D::Cols == S::Cols),
 		      "[PTO][SA] TFILLPAD needs tiles of one size");
 	pad::fill(d, src);
 	return {};
 }
 /* Source and destination share their memory; only the pad area is written. */
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TFILLPAD_INPLACE(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TFILLPAD_INPLACE(D &d, const S &src, PTO_EXTRA)
 {
-	return TFILLPAD<TFillPadMode::InPlace>(d, src);
+	return TFILLPAD<TFillPadMode::InPlace>(d, src, PTO_EXTRA_ARGS);
 }
-template <typename D, typename S, typename... W>
-PTO_INST RecordEvent TFILLPAD_EXPAND(D &d, const S &src, const W &...)
+template <typename D, typename S, PTO_EXTRA_T>
+PTO_INST RecordEvent TFILLPAD_EXPAND(D &d, const S &src, PTO_EXTRA)
 {
 	static_assert(D::Rows >= S::Rows && D::Cols >= S::Cols,
 		      "[PTO][SA] TFILLPAD_EXPAND needs a larger destination");
-	return TFILLPAD<TFillPadMode::Expand>(d, src);
+	return TFILLPAD<TFillPadMode::Expand>(d, src, PTO_EXTRA_ARGS);
 }
 
 } // namespace pto

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+/* Checked mode: operands, written data, synchronisation between pipes (pto-isa §3.6 to §3.8). */
+#include "fake_core.hpp"
+
+using namespace check;
+
+namespace {
+
+struct checked_core : fake_core {
+	checked_core() { ops.checked = true; }
+};
+
+using Row = Full<float, 8, 32>;
+using Memory = GlobalTensor<float, Shape<1, 1, 1, 8, 32>, Stride<256, 256, 256, 32, 1>>;
+
+/* The run ends with a message that holds all of @parts. */
+template <typename F>
+void ends_with(context &t, checked_core &c, const F &f, std::initializer_list<const char *> parts)
+{
+	if (!t.expect(c.fails(f), "not reported: %s", *parts.begin()))
+		return;
+	for (const char *part : parts)
+		t.expect(strstr(c.text, part), "no \"%s\" in: %s", part, c.text);
+}
+template <typename F>
+void passes(context &t, checked_core &c, const char *what, const F &f)
+{
+	t.expect(!c.fails(f), "%s: %s", what, c.text);
+}
+
+/* A pipeline over two buffers, whose synchronisation number @skip is left out. */
+struct pipeline {
+	int skip, at = 0;
+	float in[4][256], out[4][256];
+
+	bool use() { return at++ != skip; }
+	void set(pipe_t a, pipe_t b, int id)
+	{
+		if (use())
+			set_flag(a, b, id);
+	}
+	void wait(pipe_t a, pipe_t b, int id)
+	{
+		if (use())
+			wait_flag(a, b, id);
+	}
+	void run()
+	{
+		Row x[2], y[2];
+
+		at = 0;
+		for (int i = 0; i < 2; i++) {
+			TASSIGN(x[i], i * 2048);
+			TASSIGN(y[i], i * 2048 + 1024);
+			set(PIPE_V, PIPE_MTE2, i);
+			set(PIPE_MTE3, PIPE_V, i);
+		}
+		for (int i = 0; i < 4; i++) {
+			const int b = i % 2;
+
+			wait(PIPE_V, PIPE_MTE2, b);
+			TLOAD(x[b], Memory(in[i]));
+			set(PIPE_MTE2, PIPE_V, b);
+			wait(PIPE_MTE2, PIPE_V, b);
+			wait(PIPE_MTE3, PIPE_V, b);
+			TMULS(y[b], x[b], 2.0f);
+			set(PIPE_V, PIPE_MTE2, b);
+			set(PIPE_V, PIPE_MTE3, b);
+			wait(PIPE_V, PIPE_MTE3, b);
+			TSTORE(Memory(out[i]), y[b]);
+			set(PIPE_MTE3, PIPE_V, b);
+		}
+		for (int i = 0; i < 2; i++) {
+			wait(PIPE_V, PIPE_MTE2, i);
+			wait(PIPE_MTE3, PIPE_V, i);
+		}
+	}
+};
+
+} // namespace
+
+CHECK(messages_name_instruction_operand_and_line)
+{
+	checked_core c;
+	Row a, b, d;
+	Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, 8, 32, SLayout::NoneBox, 512,
+	     PadValue::Zero>
+		p;
+	char place[64];
+
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	TEXPANDS(a, 1.0f);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TADD: src1 has no memory", __LINE__ + 1);
+	t.expect(c.fails([&] { TADD(d, a, b); }) && strstr(c.text, place), "%s", c.text);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TCVT: src0", __LINE__ + 1);
+	t.expect(c.fails([&] { TCVT(d, b, a, RoundMode::CAST_RINT, SaturationMode::ON); }) &&
+			 strstr(c.text, place),
+		 "%s", c.text);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TFILLPAD: dst", __LINE__ + 1);
+	t.expect(c.fails([&] { TFILLPAD_EXPAND(p, a); }) && strstr(c.text, place), "%s", c.text);
+	snprintf(place, sizeof(place), "checked.cpp:%d: GetValue", __LINE__ + 1);
+	t.expect(c.fails([&] { d.GetValue(5); }) && strstr(c.text, place), "%s", c.text);
+}
+CHECK(unwritten_elements_are_not_read)
+{
+	checked_core c;
+	Part<float, 8, 32> a(8, 32), d(8, 32);
+	Memory g(reinterpret_cast<float *>(c.core.arena[PTO_ARENA_L0A]));
+
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	ends_with(t, c, [&] { TABS(d, a); }, {"TABS", "element (0, 0) of src0 was never written"});
+	a.SetValidShape(5, 20);
+	TEXPANDS(a, 1.0f);
+	d.SetValidShape(5, 20);
+	passes(t, c, "what was written", [&] { TABS(d, a); });
+	a.SetValidShape(5, 21);
+	d.SetValidShape(5, 21);
+	ends_with(t, c, [&] { TABS(d, a); }, {"(0, 0) of src0"});
+	ends_with(t, c, [&] { TPRINT(a); }, {"TPRINT"});
+	core::self()->block_idx++;
+	a.SetValidShape(5, 20);
+	d.SetValidShape(5, 20);
+	ends_with(t, c, [&] { TABS(a, d); }, {"never written by this block"});
+	passes(t, c, "a whole box is loaded", [&] {
+		Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, 4, 32, SLayout::NoneBox, 512,
+		     PadValue::Zero>
+			x;
+		Row y;
+		GlobalTensor<float, Shape<1, 1, 1, 4, 32>, Stride<1, 1, 1, 32, 1>> h(g.data());
+
+		TASSIGN(x, 0x800), TASSIGN(y, 0x800);
+		TLOAD(x, h);
+		set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+		wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+		TABS(y, y);
+	});
+}
+CHECK(operands_lie_inside_their_memory_and_are_aligned)
+{
+	checked_core c;
+	Part<float, 8, 32> a(8, 32), d(8, 32);
+	Nz<float, 32, 64> z(8, 32);
+	Dn<float, 32, 8> n(8, 8);
+
+	TASSIGN(a, 16), TASSIGN(d, 0x400), TASSIGN(z, 0x1000), TASSIGN(n, 0x800);
+	ends_with(t, c, [&] { TEXPANDS(a, 1.0f); },
+		  {"TEXPANDS: dst starts at 0x10", "multiple of 32"});
+	a.Bind(reinterpret_cast<float *>(c.core.arena[PTO_ARENA_L1]));
+	ends_with(t, c, [&] { TEXPANDS(a, 1.0f); }, {"dst is in L1", "UB"});
+	a.Bind(reinterpret_cast<float *>(c.core.arena[PTO_ARENA_UB] + fake_core::BYTES - 512));
+	ends_with(t, c, [&] { TEXPANDS(a, 1.0f); }, {"1024 bytes", "ends beyond"});
+	TASSIGN(a, 0);
+	TEXPANDS(a, 1.0f), TEXPANDS(z, 1.0f);
+	a.SetValidShape(9, 32);
+	ends_with(t, c, [&] { TABS(d, a); }, {"9 x 32 of src0 is not within"});
+	a.SetValidShape(8, 31);
+	ends_with(t, c, [&] { TABS(d, a); }, {"dst 8 x 32", "src0 8 x 31"});
+	ends_with(t, c, [&] { TABS(d, z); }, {"src0 must be a row-major tile"});
+	float mem[260];
+	Memory odd(reinterpret_cast<float *>(reinterpret_cast<char *>(mem) + 2)), none(nullptr);
+	Row r;
+
+	TASSIGN(r, 0);
+	ends_with(t, c, [&] { TLOAD(r, none); }, {"TLOAD", "null pointer"});
+	ends_with(t, c, [&] { TLOAD(r, odd); }, {"not aligned to its 4-byte elements"});
+}
+CHECK(each_pair_of_pipes_needs_a_flag)
+{
+	checked_core c;
+	float mem[256] = {}, res[256];
+	Memory g(mem), o(res);
+	Row a, d;
+
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	ends_with(t, c, [&] { TLOAD(a, g), TABS(d, a); },
+		  {"TABS on PIPE_V reads src0", "TLOAD on PIPE_MTE2 writes",
+		   "set_flag(PIPE_MTE2, PIPE_V"});
+	ends_with(t, c, [&] { TEXPANDS(d, 1.0f), TSTORE(o, d); },
+		  {"TSTORE on PIPE_MTE3 reads src0", "TEXPANDS on PIPE_V writes"});
+	core::self()->task_cookie++;
+	ends_with(t, c,
+		  [&] {
+			  TEXPANDS(d, 1.0f);
+			  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
+			  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
+			  TSTORE(o, d);
+			  TEXPANDS(d, 2.0f);
+		  },
+		  {"TEXPANDS on PIPE_V writes dst", "TSTORE on PIPE_MTE3 reads"});
+	core::self()->task_cookie++;
+	ends_with(t, c, [&] { TEXPANDS(d, 1.0f), TLOAD(d, g); }, {"TLOAD on PIPE_MTE2 writes dst"});
+	core::self()->task_cookie++;
+	ends_with(t, c,
+		  [&] {
+			  TEXPANDS(a, 1.0f);
+			  a.SetValue(3, 2.0f);
+			  TABS(d, a);
+		  },
+		  {"SetValue on PIPE_S"});
+	core::self()->task_cookie++;
+	passes(t, c, "flags in both directions of a scalar", [&] {
+		TEXPANDS(a, 1.0f);
+		set_flag(PIPE_V, PIPE_S, EVENT_ID0);
+		wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+		a.SetValue(3, a.GetValue(2) + 1.0f);
+		set_flag(PIPE_S, PIPE_V, EVENT_ID0);
+		wait_flag(PIPE_S, PIPE_V, EVENT_ID0);
+		TABS(d, a);
+	});
+}
+CHECK(cube_pipes_are_followed)
+{
+	checked_core c;
+	half mem[1024] = {};
+	float res[1024];
+	GlobalTensor<half, Shape<1, 1, 1, 32, 32>, Stride<1, 1, 1, 32, 1>> g(mem);
+	GlobalTensor<float, Shape<1, 1, 1, 32, 32>, Stride<1, 1, 1, 32, 1>> o(res);
+	Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 32, 32, SLayout::RowMajor> m;
+	TileLeft<half, 32, 32> l;
+	TileRight<half, 32, 32> r;
+	TileAcc<float, 32, 32> acc;
+	const pipe_t chain[][2] = {{PIPE_MTE2, PIPE_MTE1}, {PIPE_MTE1, PIPE_M}, {PIPE_M, PIPE_FIX}};
+	const auto kernel = [&](int without) {
+		const auto link = [&](int i) {
+			if (i == without)
+				return;
+			set_flag(chain[i][0], chain[i][1], EVENT_ID0);
+			wait_flag(chain[i][0], chain[i][1], EVENT_ID0);
+		};
+
+		core::self()->task_cookie++;
+		TASSIGN(m, 0), TASSIGN(l, 0), TASSIGN(r, 0), TASSIGN(acc, 0);
+		TLOAD(m, g);
+		link(0);
+		TMOV(l, m);
+		TMOV(r, m);
+		link(1);
+		TMATMUL(acc, l, r);
+		link(2);
+		TSTORE(o, acc);
+	};
+
+	passes(t, c, "all links", [&] { kernel(-1); });
+	ends_with(t, c, [&] { kernel(0); },
+		  {"TMOV on PIPE_MTE1 reads", "TLOAD on PIPE_MTE2 writes"});
+	ends_with(t, c, [&] { kernel(1); },
+		  {"TMATMUL on PIPE_M reads", "TMOV on PIPE_MTE1 writes"});
+	ends_with(t, c, [&] { kernel(2); },
+		  {"TSTORE on PIPE_FIX reads", "TMATMUL on PIPE_M writes"});
+}
+CHECK(paths_may_go_through_other_pipes_barriers_and_events)
+{
+	checked_core c;
+	float mem[256] = {}, res[256];
+	Memory g(mem), o(res);
+	Row a, d;
+
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	passes(t, c, "a path over two flags", [&] {
+		TLOAD(a, g);
+		set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+		wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+		set_flag(PIPE_MTE3, PIPE_V, EVENT_ID0);
+		wait_flag(PIPE_MTE3, PIPE_V, EVENT_ID0);
+		TABS(d, a);
+	});
+	core::self()->task_cookie++;
+	passes(t, c, "the scalar pipe waits for everything issued later", [&] {
+		TLOAD(a, g);
+		set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+		wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+		TABS(d, a);
+	});
+	core::self()->task_cookie++;
+	passes(t, c, "a barrier of all pipes", [&] {
+		TLOAD(a, g);
+		pipe_barrier(PIPE_ALL);
+		TABS(d, a);
+		pipe_barrier(PIPE_ALL);
+		TSTORE(o, d);
+	});
+	core::self()->task_cookie++;
+	ends_with(t, c, [&] { TLOAD(a, g), pipe_barrier(PIPE_V), TABS(d, a); }, {"TABS"});
+	core::self()->task_cookie++;
+	passes(t, c, "events", [&] {
+		Event<Op::TLOAD, Op::TABS> loaded;
+		Event<Op::TABS, Op::TSTORE> done;
+
+		loaded = TLOAD(a, g);
+		done = TABS(d, a, loaded);
+		TSTORE(o, d, done);
+		TSYNC(done);
+	});
+	core::self()->task_cookie++;
+	ends_with(t, c,
+		  [&] {
+			  Event<Op::TLOAD, Op::TABS> loaded;
+
+			  loaded = TLOAD(a, g);
+			  TABS(d, a);
+		  },
+		  {"TABS"});
+	core::self()->task_cookie++;
+	passes(t, c, "buffer tokens", [&] {
+		get_buf(PIPE_MTE2, 3, 0);
+		TLOAD(a, g);
+		rls_buf(PIPE_MTE2, 3, 0);
+		get_buf(PIPE_V, 3, 0);
+		TABS(d, a);
+		rls_buf(PIPE_V, 3, 0);
+	});
+}
+CHECK(flags_are_set_once_and_waited_for_once)
+{
+	checked_core c;
+
+	ends_with(t, c, [&] { wait_flag(PIPE_V, PIPE_S, EVENT_ID2); },
+		  {"wait_flag(PIPE_V, PIPE_S, 2)", "nothing sets the event"});
+	ends_with(t, c,
+		  [&] { set_flag(PIPE_V, PIPE_S, EVENT_ID2), set_flag(PIPE_V, PIPE_S, EVENT_ID2); },
+		  {"still set"});
+	ends_with(t, c, [&] { set_flag(PIPE_V, PIPE_S, 8); }, {"event ids are 0 to 7"});
+	ends_with(t, c, [&] { set_flag(PIPE_ALL, PIPE_S, 0); }, {"from one pipe to another"});
+}
+CHECK(global_memory_is_ordered_as_well)
+{
+	checked_core c;
+	float mem[512] = {};
+	Memory g(mem), h(mem + 252);
+	Row a, d;
+
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	TEXPANDS(a, 1.0f);
+	set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+	wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+	TSTORE(g, a);
+	passes(t, c, "memory behind", [&] { TLOAD(d, Memory(mem + 256)); });
+	ends_with(t, c, [&] { TLOAD(d, h); },
+		  {"TLOAD on PIPE_MTE2 reads src0", "global memory", "TSTORE on PIPE_MTE3 writes"});
+	set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+	wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+	passes(t, c, "after a flag", [&] { TLOAD(d, h); });
+}
+CHECK(every_synchronisation_of_a_pipeline_is_missed_when_left_out)
+{
+	checked_core c;
+	static pipeline p;
+
+	p.skip = -1;
+	passes(t, c, "the whole pipeline", [&] { p.run(); });
+	const int all = p.at;
+
+	for (p.skip = 0; p.skip < all; p.skip++) {
+		const int skip = p.skip;
+
+		core::self()->task_cookie++;
+		/* the last waits only drain, and the sets they belong to serve nothing else */
+		if (skip >= all - 4)
+			continue;
+		t.expect(c.fails([&] { p.run(); }), "synchronisation %d of %d left out", skip, all);
+		p.skip = skip;
+	}
+	t.expect(all == 40, "%d synchronisations", all);
+}
+CHECK(synchronisation_is_not_checked_when_told_so)
+{
+	checked_core c;
+	float mem[256] = {};
+	Memory g(mem);
+	Row a, d;
+
+	setenv("SIMPLER_CHECK_SYNC", "0", 1);
+	TASSIGN(a, 0), TASSIGN(d, 0x400);
+	passes(t, c, "no flag", [&] { TLOAD(a, g), TABS(d, a); });
+	unsetenv("SIMPLER_CHECK_SYNC");
+}
+CHECK(parts_of_tiles_are_told_apart)
+{
+	checked_core c;
+	Part<float, 8, 32> whole(8, 32), sum(8, 32);
+	Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, 4, 16> part;
+	Tile<TileType::Vec, float, 8, 1, BLayout::ColMajor, 8, 1> m;
+
+	TASSIGN(whole, 0), TASSIGN(sum, 0x400), TASSIGN(m, 0x800);
+	TEXPANDS(whole, 1.0f);
+	TSUBVIEW(part, whole, 4, 16);
+	passes(t, c, "a window that starts inside a block", [&] { TEXPANDS(part, 2.0f); });
+	passes(t, c, "a reduction writes one column", [&] { TROWSUM(m, whole, sum); });
+	passes(t, c, "which is then there", [&] { TROWEXPANDMUL(sum, whole, m); });
+	core::self()->task_cookie++;
+	Full<float, 16, 16> small;
+	Nz<float, 32, 64> z(32, 64);
+
+	TASSIGN(small, 0x1000), TASSIGN(z, 0x2000);
+	TEXPANDS(small, 1.0f);
+	passes(t, c, "insertion", [&] { TINSERT(z, small, 5, 9); });
+	passes(t, c, "extraction of what was inserted", [&] { TEXTRACT(small, z, 5, 9); });
+	ends_with(t, c, [&] { TEXTRACT(small, z, 4, 9); }, {"TEXTRACT", "never written"});
+}
+
+#include "exports.hpp"
