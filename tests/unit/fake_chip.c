@@ -358,7 +358,7 @@ static void run_commands(struct fake_stream *s)
 	struct simpler_hw_cmd *cmds = (void *)(s->ring + 1);
 
 	/* acquire: pairs with the release in rts_stream_publish() */
-	while (!fake.lost &&
+	while (!fake.lost && !fake.stall &&
 	       s->ring->consumer != __atomic_load_n(&s->ring->producer, __ATOMIC_ACQUIRE)) {
 		struct simpler_hw_cmd cmd = cmds[s->ring->consumer & (s->entries - 1)];
 		int rc = 0;

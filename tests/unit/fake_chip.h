@@ -26,6 +26,7 @@ struct fake_chip {
 	bool busy_stream;		/* a stream cannot be stopped */
 	bool busy_context;
 	bool lost;			/* waits say -ENODEV, nothing is executed any more */
+	_Atomic bool stall;		/* no commands are taken at all */
 	bool hold;			/* launches do not begin; see fake_release() */
 	bool ban_next;			/* the next launch bans the context */
 	int fail_memory_free;		/* errno of the next memory_free, 0 none */

@@ -203,7 +203,7 @@ static void close_waits_for_operations_of_other_threads(void **state)
 	assert_int_equal(simpler_worker_close(w, &stop), SIMPLER_ERR_INTERRUPTED);
 	now.timeout_ns = -5;
 	assert_int_equal(simpler_worker_close(w, &now), SIMPLER_ERR_TIMEOUT_VALUE);
-	assert_int_equal(fake.live.streams, 2);
+	assert_int_equal(fake.live.streams, 3);
 	fake_release();
 	worker_end(w);
 	pthread_join(t, &rc);
@@ -331,13 +331,24 @@ static void close_by_another_thread_cancels_init(void **state)
 	worker_end(d.w);
 }
 
+/* Asked while the registration waits. */
+static bool note_waiting(void *waiting)
+{
+	/* release: pairs with the acquire in register_by_other_thread() */
+	atomic_store_explicit((_Atomic bool *)waiting, true, memory_order_release);
+	return false;
+}
+
+static _Atomic bool registration_waits;
+
 static void *register_other(void *arg)
 {
+	struct simpler_wait wait = { SIMPLER_FOREVER, note_waiting, &registration_waits };
 	struct during_init *d = arg;
 	struct simpler_chip_callable *c = callable_new("", 1);
 	struct simpler_callable_handle h;
 
-	d->code = simpler_worker_register(d->w, c, &h);
+	d->code = simpler_worker_register_wait(d->w, c, &wait, &h);
 	simpler_chip_callable_put(c);
 	return NULL;
 }
@@ -346,12 +357,11 @@ static void register_by_other_thread(void *arg)
 {
 	struct during_init *d = arg;
 
+	atomic_init(&registration_waits, false);
 	pthread_create(&d->thread, NULL, register_other, d);
-	/* it has passed its first lock, and waits under the second one or for the state */
-	while (!pthread_mutex_trylock(&d->w->install_lock)) {
-		pthread_mutex_unlock(&d->w->install_lock);
+	/* acquire: pairs with the release in note_waiting() */
+	while (!atomic_load_explicit(&registration_waits, memory_order_acquire))
 		sched_yield();
-	}
 }
 
 static void register_during_init_waits_for_it(void **state)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration of callables. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "worker_fixture.h"
 
@@ -212,6 +214,183 @@ static void last_slot_in_use_by_a_run_is_waited_for(void **state)
 	worker_end(w);
 }
 
+/* ---- registrations that stop waiting ---- */
+
+static const struct simpler_wait soon = { .timeout_ns = 0 };
+
+/* Registers while the chip does not take commands; returns what a wait of no time gives. */
+static int register_stalled(struct simpler_worker *w, uint32_t content)
+{
+	struct simpler_chip_callable *c = callable_new("", content);
+	struct simpler_callable_handle h;
+	int rc;
+
+	fake.stall = true;
+	rc = simpler_worker_register_wait(w, c, &soon, &h);
+	fake.stall = false;
+	simpler_chip_callable_put(c);
+	return rc;
+}
+
+static void registration_that_was_given_up_goes_on_when_it_is_repeated(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle h;
+
+	(void)state;
+	assert_int_equal(register_stalled(w, 1), SIMPLER_ERR_TIMEOUT);
+	expect_error(w, SIMPLER_ERR_TIMEOUT, "'entry' is still being installed");
+	assert_int_equal(register_stalled(w, 1), SIMPLER_ERR_TIMEOUT);
+	assert_int_equal(fake.uploads, 0);
+	h = register_content(w, 1);
+	assert_int_equal(fake.uploads, 1);
+	assert_int_equal(run(w, &h), 0);
+	assert_int_equal(simpler_worker_unregister(w, &h), 0);
+	assert_int_equal(fake.unloads, 1);
+	worker_end(w);
+}
+
+static void registration_that_was_given_up_is_cleared_away_by_another(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle h;
+
+	(void)state;
+	assert_int_equal(register_stalled(w, 1), SIMPLER_ERR_TIMEOUT);
+	h = register_content(w, 2);	/* its upload lets the chip see the first one, too */
+	assert_int_equal(fake.uploads, 2);
+	assert_int_equal(fake.unloads, 0);
+	register_content(w, 3);
+	assert_int_equal(fake.unloads, 1);
+	assert_int_equal(fake.upload_slots[2], 0);
+	assert_int_equal(run(w, &h), 0);
+	worker_end(w);
+}
+
+static void registration_that_was_given_up_and_refused_frees_its_slot(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+
+	(void)state;
+	assert_int_equal(register_stalled(w, 1), SIMPLER_ERR_TIMEOUT);
+	fake.refuse_upload = SIMPLER_RUN_INVALID_ARGS;
+	assert_int_equal(simpler_stream_synchronize(w->install, NULL), SIMPLER_ERR_INVALID_ARGUMENT);
+	fake.refuse_upload = 0;
+	register_content(w, 2);
+	assert_int_equal(fake.unloads, 0);
+	assert_int_equal(fake.upload_slots[1], 0);
+	worker_end(w);
+}
+
+static void slots_that_were_given_up_are_waited_for_when_no_other_is_left(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_callable_handle h;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 63; i++)
+		register_content(w, i);
+	assert_int_equal(register_stalled(w, 63), SIMPLER_ERR_TIMEOUT);
+	assert_int_equal(register_stalled(w, 64), SIMPLER_ERR_TIMEOUT);
+	expect_error(w, SIMPLER_ERR_TIMEOUT, "no callable slot became free");
+	h = register_content(w, 64);
+	assert_int_equal(fake.upload_slots[64], 63);
+	assert_int_equal(run(w, &h), 0);
+	worker_end(w);
+}
+
+static void close_releases_what_registrations_left_behind(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+
+	(void)state;
+	assert_int_equal(register_stalled(w, 1), SIMPLER_ERR_TIMEOUT);
+	assert_int_equal(register_stalled(w, 2), SIMPLER_ERR_TIMEOUT);
+	fake.stall = true;
+	worker_end(w);
+}
+
+static void slot_in_use_by_a_run_is_not_waited_for_longer_than_asked(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 100);
+	struct simpler_callable_handle h[64];
+	struct simpler_run *r;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 64; i++)
+		h[i] = register_content(w, i);
+	fake.hold = true;
+	assert_int_equal(simpler_worker_submit(w, &h[7], NULL, NULL, NULL, &r), 0);
+	assert_int_equal(simpler_worker_unregister(w, &h[7]), 0);
+	assert_int_equal(simpler_worker_register_wait(w, c, &soon, &h[7]), SIMPLER_ERR_TIMEOUT);
+	assert_int_equal(fake.uploads, 64);
+	fake_release();
+	assert_int_equal(simpler_worker_register_wait(w, c, NULL, &h[7]), 0);
+	assert_int_equal(fake.upload_slots[64], 7);
+	simpler_run_put(r);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+/* A registration of another thread that waits for the chip until it is told to stop. */
+struct waiting_registration {
+	struct simpler_worker *w;
+	_Atomic bool waits, stop;
+	int code;
+};
+
+static bool note_and_ask(void *arg)
+{
+	struct waiting_registration *r = arg;
+
+	/* release and acquire: pair with the test's thread */
+	atomic_store_explicit(&r->waits, true, memory_order_release);
+	return atomic_load_explicit(&r->stop, memory_order_acquire);
+}
+
+static void *waiting_thread(void *arg)
+{
+	struct waiting_registration *r = arg;
+	struct simpler_wait wait = { SIMPLER_FOREVER, note_and_ask, r };
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+
+	r->code = simpler_worker_register_wait(r->w, c, &wait, &h);
+	simpler_chip_callable_put(c);
+	return NULL;
+}
+
+static void registrations_behind_a_waiting_one_have_their_own_patience(void **state)
+{
+	struct waiting_registration r = { .w = worker_ready() };
+	struct simpler_callable_handle h, other = register_content(r.w, 9);
+	struct simpler_chip_callable *c = callable_new("", 2);
+	pthread_t t;
+
+	(void)state;
+	fake.stall = true;
+	pthread_create(&t, NULL, waiting_thread, &r);
+	/* acquire: pairs with the release in note_and_ask() */
+	while (!atomic_load_explicit(&r.waits, memory_order_acquire))
+		sched_yield();
+	assert_int_equal(simpler_worker_register_wait(r.w, c, &soon, &h), SIMPLER_ERR_TIMEOUT);
+	expect_error(r.w, SIMPLER_ERR_TIMEOUT, "another registration is still in progress");
+	/* ending one needs no turn */
+	assert_int_equal(simpler_worker_unregister(r.w, &other), 0);
+	/* release: pairs with the acquire in note_and_ask() */
+	atomic_store_explicit(&r.stop, true, memory_order_release);
+	pthread_join(t, NULL);
+	assert_int_equal(r.code, SIMPLER_ERR_INTERRUPTED);
+	fake.stall = false;
+	assert_int_equal(simpler_worker_register_wait(r.w, c, &soon, &h), 0);
+	assert_int_equal(run(r.w, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(r.w);
+}
+
 static void allocation_failures_of_register_are_clean(void **state)
 {
 	struct simpler_worker *w = worker_ready();
@@ -245,6 +424,13 @@ int main(void)
 		chip_test(refused_upload_fails_init),
 		chip_test(registration_does_not_wait_for_runs),
 		chip_test(last_slot_in_use_by_a_run_is_waited_for),
+		chip_test(registration_that_was_given_up_goes_on_when_it_is_repeated),
+		chip_test(registration_that_was_given_up_is_cleared_away_by_another),
+		chip_test(registration_that_was_given_up_and_refused_frees_its_slot),
+		chip_test(slots_that_were_given_up_are_waited_for_when_no_other_is_left),
+		chip_test(close_releases_what_registrations_left_behind),
+		chip_test(slot_in_use_by_a_run_is_not_waited_for_longer_than_asked),
+		chip_test(registrations_behind_a_waiting_one_have_their_own_patience),
 		chip_test(allocation_failures_of_register_are_clean),
 	};
 

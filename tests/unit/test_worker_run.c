@@ -687,7 +687,7 @@ static void abandoned_runs_are_waited_for_by_close(void **state)
 	simpler_run_put(r);
 	assert_int_equal(simpler_worker_close(w, &now), SIMPLER_ERR_TIMEOUT);
 	assert_int_equal(simpler_worker_get_state(w), SIMPLER_WORKER_CLOSED);
-	assert_int_equal(fake.live.streams, 2);
+	assert_int_equal(fake.live.streams, 3);
 	fake_release();
 	worker_end(w);
 	assert_int_equal(fake.launches, 1);

@@ -182,7 +182,8 @@ SIMPLER_API uint64_t simpler_worker_retained_temp_addr(struct simpler_worker *w,
  * @out: names the registration
  *
  * The same content registered twice gives two handles and is installed once.
- * Does not wait for runs in flight.
+ * The chip may install only between runs; simpler_worker_register_wait() bounds
+ * the time for that.
  *
  * Returns 0, SIMPLER_ERR_CAPACITY (64 different callables), SIMPLER_ERR_REGISTER_FAILED,
  * SIMPLER_ERR_INVALID_STATE, SIMPLER_ERR_NO_MEMORY, SIMPLER_ERR_DEVICE_LOST, or a run
@@ -193,9 +194,21 @@ SIMPLER_API int simpler_worker_register(struct simpler_worker *w,
 					struct simpler_callable_handle *out);
 
 /**
+ * simpler_worker_register_wait - simpler_worker_register() with an end to its patience
+ * @wait: time for other registrations, for init and for the chip; NULL: forever
+ *
+ * Also returns SIMPLER_ERR_TIMEOUT, SIMPLER_ERR_INTERRUPTED (the call can be
+ * repeated, and goes on where it was) and SIMPLER_ERR_TIMEOUT_VALUE.
+ */
+SIMPLER_API int simpler_worker_register_wait(struct simpler_worker *w,
+					     struct simpler_chip_callable *callable,
+					     const struct simpler_wait *wait,
+					     struct simpler_callable_handle *out);
+
+/**
  * simpler_worker_unregister - end a registration
  *
- * The last one of a content frees its slot.  Does not wait for runs in flight: the
+ * The last one of a content frees its slot.  Waits for nothing but init: the
  * kernels stay on the chip until the runs that use them have ended.
  * Returns 0, SIMPLER_ERR_HANDLE_NOT_LIVE, SIMPLER_ERR_HANDLE_MUTATED,
  * SIMPLER_ERR_HANDLE_NAMESPACE, SIMPLER_ERR_INVALID_STATE.

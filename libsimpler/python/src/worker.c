@@ -363,11 +363,14 @@ static PyObject *worker_exit(PyObject *self, PyObject *args)
 static PyObject *register_chip(struct worker_object *w, struct simpler_chip_callable *callable)
 {
 	struct simpler_callable_handle handle;
+	struct waiting wait;
 	int rc;
 
-	Py_BEGIN_ALLOW_THREADS
-	rc = simpler_worker_register(w->worker, callable, &handle);
-	Py_END_ALLOW_THREADS
+	do {
+		wait_begin(&wait, WAIT_LONG_NS, false);
+		rc = simpler_worker_register_wait(w->worker, callable, &wait.wait, &handle);
+		wait_end(&wait);
+	} while (simpler_error_class(rc) == SIMPLER_CLASS_INTERRUPTED && !PyErr_Occurred());
 	return rc ? worker_raise(w, rc) : handle_new(&handle);
 }
 

@@ -114,6 +114,12 @@ bool rts_stream_banned(const struct simpler_stream *s);
  */
 int rts_stream_error(const struct simpler_stream *s, uint64_t first, uint64_t last);
 
+/*
+ * Queues one command under the stream's lock; waits only when the ring is full.  No
+ * doorbell.  0 with the command's sequence number, or SIMPLER_ERR_DEVICE_LOST.
+ */
+int rts_stream_queue(struct simpler_stream *s, const struct simpler_hw_cmd *cmd, uint64_t *seqno);
+
 /** rts_stream_wait - 0, SIMPLER_ERR_TIMEOUT, _INTERRUPTED, _DEVICE_LOST */
 int rts_stream_wait(struct simpler_stream *s, uint64_t seqno, const struct rts_wait *wait);
 

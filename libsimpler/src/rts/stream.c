@@ -203,8 +203,7 @@ static int stream_enqueue_locked(struct simpler_stream *s, const struct simpler_
 	return 0;
 }
 
-static int stream_enqueue(struct simpler_stream *s, const struct simpler_hw_cmd *cmd,
-			  uint64_t *seqno)
+int rts_stream_queue(struct simpler_stream *s, const struct simpler_hw_cmd *cmd, uint64_t *seqno)
 {
 	int rc;
 
@@ -256,7 +255,7 @@ int rts_stream_run(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
 static int stream_send(struct simpler_stream *s, const struct simpler_hw_cmd *cmd)
 {
 	uint64_t seqno;
-	int rc = stream_enqueue(s, cmd, &seqno);
+	int rc = rts_stream_queue(s, cmd, &seqno);
 
 	if (!rc)
 		rts_stream_doorbell(s);

@@ -22,8 +22,9 @@
 #define LANE_ENTRIES		2048u
 #define STATUS_UNWRITTEN	INT32_MIN
 
-/* The runs of the pipeline always fit; register.c leaves room for one when it adds commands. */
-_Static_assert(LANE_ENTRIES >= (WORKER_DEPTH + 1) * LANE_RUN_ENTRIES, "ring size");
+/* The runs of the pipeline always fit, and beside them an UNLOAD of every slot (register.c). */
+_Static_assert(LANE_ENTRIES >= (WORKER_DEPTH + 1) * LANE_RUN_ENTRIES + SIMPLER_HW_CALLABLE_SLOTS,
+	       "ring size");
 
 /* Per slot, in the memory shared with the chip. */
 struct lane_shared {

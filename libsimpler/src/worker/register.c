@@ -3,10 +3,15 @@
  * Callables of a Worker (worker-api §4.5).  Equal content shares one slot; each
  * registration has its own handle.
  *
- * A slot goes FREE → KNOWN (registered before init) → INSTALLED, or directly
- * FREE → INSTALLED.  install_lock is held over the whole of a registration, so
- * that a slot is never seen half installed.  A slot that runs in flight still use
- * is emptied by a command behind them in the run lane, so that nobody waits.
+ * A slot goes FREE → KNOWN (registered before init) → INSTALLING → INSTALLED →
+ * FREE.  One registration at a time has the turn (worker.h); it alone changes
+ * slots that are FREE or INSTALLING.  INSTALLING means that an UPLOAD is in the
+ * ring of the install stream, with memory that the chip uses.  A registration
+ * that stops waiting leaves the slot like that; the next one of the same content
+ * goes on waiting, and others clear it away once the chip is done with it.
+ *
+ * A slot that runs in flight still use is emptied by a command behind them in the
+ * run lane, other slots by one in the install stream, so that nobody waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +22,7 @@
 #include "rts/error.h"
 #include "worker/worker.h"
 
-static const struct rts_wait forever = { .deadline_ns = INT64_MAX };
+#define STATUS_UNWRITTEN INT32_MIN
 
 int callables_init(struct worker_callables *c)
 {
@@ -114,7 +119,7 @@ static void handle_issue(struct worker_callables *c, uint32_t index, struct call
 	memcpy(out->digest, entry->digest, sizeof(out->digest));
 }
 
-/* ---- installation, not locked, under install_lock ---- */
+/* ---- installation, with the turn ---- */
 
 /* A device code is a run code; anything else is the chip refusing. */
 static int install_error(const struct simpler_hw_status *status, int code,
@@ -122,7 +127,7 @@ static int install_error(const struct simpler_hw_status *status, int code,
 {
 	const char *what = simpler_chip_callable_func_name(callable);
 
-	if (status->code > 0 && status->code <= SIMPLER_RUN_CODE_MAX) {
+	if (!code && status->code > 0 && status->code <= SIMPLER_RUN_CODE_MAX) {
 		err_set(e, -status->code, "the chip cannot load callable '%s': %.900s", what,
 			status->text[0] ? status->text : run_code_description(status->code));
 		if (status->hint[0])
@@ -139,75 +144,154 @@ static int install_error(const struct simpler_hw_status *status, int code,
 		       simpler_error_name(code), status->code);
 }
 
-static int install_send(struct simpler_worker *w, const struct simpler_chip_callable *callable,
-			uint32_t slot, uint64_t status_addr)
+static void upload_release(struct simpler_worker *w, struct callable_upload *u)
 {
 	struct simpler_context *c = w->context;
+
+	if (u->bytes)
+		c->ops->host_unmap(c->priv, u->addr, u->bytes);
+	if (u->status)
+		c->ops->shared_free(c->priv, u->status, sizeof(*u->status));
+	*u = (struct callable_upload){ 0 };
+}
+
+/* Not locked. What it has acquired when it fails is the caller's to release. */
+static int upload_send(struct simpler_worker *w, const struct simpler_chip_callable *callable,
+		       uint32_t slot, struct callable_upload *u)
+{
 	struct simpler_hw_cmd cmd = {
 		.opcode = SIMPLER_HW_OP_UPLOAD,
-		.upload = { .status = status_addr, .slot = slot },
+		.upload = { .slot = slot },
 	};
-	uint64_t addr;
+	struct simpler_context *c = w->context;
 	size_t size;
 	const void *bytes = simpler_chip_callable_bytes(callable, &size);
-	int rc = rts_code(c->ops->host_map(c->priv, bytes, size, &addr));
+	uint64_t status;
+	void *memory;
+	int rc = c->ops->shared_alloc(c->priv, sizeof(*u->status), &memory, &status);
 
 	if (rc)
-		return rc;
-	cmd.upload.addr = addr;
+		return rts_code(rc);
+	cmd.upload.status = status;
+	u->status = memory;
+	u->status->bytes = sizeof(*u->status);
+	u->status->code = STATUS_UNWRITTEN;
+	rc = c->ops->host_map(c->priv, bytes, size, &u->addr);
+	if (rc)
+		return rts_code(rc);
+	u->bytes = size;
+	cmd.upload.addr = u->addr;
 	cmd.upload.bytes = size;
-	rc = rts_stream_run(w->control, &cmd);
-	c->ops->host_unmap(c->priv, addr, size);
+	return rts_stream_queue(w->install, &cmd, &u->seqno);
+}
+
+/* From FREE or KNOWN to INSTALLING. Locked before and after, but not while sending. */
+static int install_start(struct simpler_worker *w, struct callable_entry *entry,
+			 const struct simpler_chip_callable *callable, struct simpler_error *e)
+{
+	const struct simpler_hw_status none = { .code = 0 };
+	struct callable_upload u = { 0 };
+	int rc;
+
+	pthread_mutex_unlock(&w->lock);
+	rc = upload_send(w, callable, (uint32_t)(entry - w->callables.entries), &u);
+	if (rc)
+		upload_release(w, &u);
+	else
+		rts_stream_doorbell(w->install);
+	pthread_mutex_lock(&w->lock);
+	if (rc)
+		return install_error(&none, rc, callable, e);
+	entry->state = CALLABLE_INSTALLING;
+	entry->upload = u;
+	return 0;
+}
+
+/* The UPLOAD has ended or the chip is lost (@rc). To INSTALLED or FREE; locked. */
+static int install_end(struct simpler_worker *w, struct callable_entry *entry, int rc,
+		       struct simpler_error *e)
+{
+	struct callable_upload u = entry->upload;
+
+	if (!rc && u.status->code == STATUS_UNWRITTEN)
+		rc = rts_stream_banned(w->install) ? SIMPLER_ERR_DEVICE_LOST
+						   : SIMPLER_ERR_INVALID_ARGUMENT;
+	if (!rc && !u.status->code) {
+		entry->state = CALLABLE_INSTALLED;
+	} else {
+		rc = install_error(u.status, rc, entry->callable, e);
+		simpler_chip_callable_put(entry->callable);
+		*entry = (struct callable_entry){ 0 };
+	}
+	entry->upload = (struct callable_upload){ 0 };
+	upload_release(w, &u);
 	return rc;
 }
 
-static int install(struct simpler_worker *w, const struct simpler_chip_callable *callable,
-		   uint32_t slot, struct simpler_error *e)
+/* Locked before and after, but not while waiting. */
+static int install_wait(struct simpler_worker *w, struct callable_entry *entry,
+			const struct rts_wait *wait, struct simpler_error *e)
 {
-	struct simpler_context *c = w->context;
-	struct simpler_hw_status *status;
-	uint64_t addr;
-	void *memory;
-	int rc = rts_code(c->ops->shared_alloc(c->priv, sizeof(*status), &memory, &addr));
+	uint64_t seqno = entry->upload.seqno;
+	int rc;
 
-	if (rc)
-		return err_set(e, rc, "no memory to install a callable");
-	status = memory;
-	status->bytes = sizeof(*status);
-	rc = install_send(w, callable, slot, addr);
-	if (rc || status->code)
-		rc = install_error(status, rc, callable, e);
-	c->ops->shared_free(c->priv, memory, sizeof(*status));
-	return rc;
+	pthread_mutex_unlock(&w->lock);
+	rc = rts_stream_wait(w->install, seqno, wait);
+	pthread_mutex_lock(&w->lock);
+	if (rc == SIMPLER_ERR_TIMEOUT || rc == SIMPLER_ERR_INTERRUPTED)
+		return err_set(e, rc, "callable '%s' is still being installed; register it again "
+			       "to go on waiting",
+			       simpler_chip_callable_func_name(entry->callable));
+	return install_end(w, entry, rc, e);
 }
 
 /*
- * Locked before and after.  Returns the sequence number in the run lane after
- * which the slot is empty, 0: it is.
+ * Empties a slot that no handle names; locked.  Never waits: the lane has room
+ * for one UNLOAD of every slot beside its runs (lane.c), the install stream for
+ * an UPLOAD and an UNLOAD of each.  Returns the stream whose doorbell is to be rung.
  */
-static uint64_t uninstall(struct simpler_worker *w, uint32_t slot, uint64_t last_seqno)
+static struct simpler_stream *entry_retire(struct simpler_worker *w, struct callable_entry *entry)
 {
 	struct simpler_stream *lane = w->lane.stream;
 	struct simpler_hw_cmd cmd = {
 		.opcode = SIMPLER_HW_OP_UNLOAD,
-		.unload = { .slot = slot },
+		.unload = { .slot = (uint32_t)(entry - w->callables.entries) },
 	};
-	uint64_t after = 0;
+	enum callable_state state = entry->state;
+	uint64_t last = entry->last_seqno, unused;
 
-	/* the lane's own commands always find room, see lane.c */
-	if (rts_stream_completed(lane) < last_seqno && rts_stream_room(lane) > LANE_RUN_ENTRIES) {
+	*entry = (struct callable_entry){ 0 };
+	if (state != CALLABLE_INSTALLED)
+		return NULL;
+	if (rts_stream_completed(lane) < last) {
 		rts_stream_push(lane, &cmd);
-		after = rts_stream_publish(lane);
-		pthread_mutex_unlock(&w->lock);
-		rts_stream_doorbell(lane);
-	} else {
-		pthread_mutex_unlock(&w->lock);
-		/* a lost chip has nothing to unload; no other failure is possible */
-		if (!rts_stream_wait(lane, last_seqno, &forever))
-			rts_stream_run(w->control, &cmd);
+		entry->free_after = rts_stream_publish(lane);
+		return lane;
 	}
+	/* a lost chip has nothing to unload; no other failure is possible */
+	return rts_stream_queue(w->install, &cmd, &unused) ? NULL : w->install;
+}
+
+/* Locked before and after; unlocked meanwhile, because a doorbell may be a system call. */
+static void doorbell(struct simpler_worker *w, struct simpler_stream *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_unlock(&w->lock);
+	rts_stream_doorbell(s);
 	pthread_mutex_lock(&w->lock);
-	return after;
+}
+
+/* Clears away a slot whose registration stopped waiting, now that its UPLOAD has ended. */
+static void abandoned_end(struct simpler_worker *w, struct callable_entry *entry, int rc)
+{
+	struct simpler_chip_callable *callable = entry->callable;
+	struct simpler_error unused;
+
+	if (install_end(w, entry, rc, &unused))
+		return;
+	doorbell(w, entry_retire(w, entry));
+	simpler_chip_callable_put(callable);
 }
 
 /* ---- registration ---- */
@@ -234,23 +318,69 @@ static struct callable_entry *entry_smallest_free(struct worker_callables *c, ui
 	return NULL;
 }
 
-/* Prefers slots that are empty already; else waits. Locked before and after. */
-static struct callable_entry *entry_take(struct simpler_worker *w)
+/* The first abandoned slot; @completed: whose UPLOAD is among as many commands. */
+static struct callable_entry *entry_abandoned(struct worker_callables *c, uint64_t completed)
 {
-	struct simpler_stream *lane = w->lane.stream;
-	struct callable_entry *entry;
+	unsigned int i;
 
-	entry = entry_smallest_free(&w->callables, lane ? rts_stream_completed(lane) : 0);
-	if (entry)
-		return entry;
-	entry = entry_smallest_free(&w->callables, UINT64_MAX);
-	if (!entry)
-		return NULL;
+	for (i = 0; i < SIMPLER_HW_CALLABLE_SLOTS; i++)
+		if (c->entries[i].state == CALLABLE_INSTALLING &&
+		    c->entries[i].upload.seqno <= completed)
+			return &c->entries[i];
+	return NULL;
+}
+
+static int wait_error(int rc, struct simpler_error *e)
+{
+	return err_set(e, rc, "no callable slot became free: %s", simpler_error_description(rc));
+}
+
+/* Waits for a slot of which the chip still has something to do; unlocked meanwhile. */
+static int entry_wait(struct simpler_worker *w, struct callable_entry *entry,
+		      const struct rts_wait *wait, struct simpler_error *e)
+{
+	bool abandoned = entry->state == CALLABLE_INSTALLING;
+	struct simpler_stream *s = abandoned ? w->install : w->lane.stream;
+	uint64_t seqno = abandoned ? entry->upload.seqno : entry->free_after;
+	int rc;
+
 	pthread_mutex_unlock(&w->lock);
-	/* if this fails, so does the upload */
-	rts_stream_wait(lane, entry->free_after, &forever);
+	rc = rts_stream_wait(s, seqno, wait);
 	pthread_mutex_lock(&w->lock);
-	return entry;
+	if (rc == SIMPLER_ERR_TIMEOUT || rc == SIMPLER_ERR_INTERRUPTED)
+		return wait_error(rc, e);
+	if (abandoned)
+		abandoned_end(w, entry, rc);
+	return rc ? wait_error(rc, e) : 0;
+}
+
+/* Prefers slots that are empty already; else waits. Locked before and after. */
+static int entry_take(struct simpler_worker *w, const struct rts_wait *wait,
+		      struct callable_entry **out, struct simpler_error *e)
+{
+	struct worker_callables *c = &w->callables;
+	struct callable_entry *entry;
+	int rc;
+
+	while (w->install && (entry = entry_abandoned(c, rts_stream_completed(w->install))))
+		abandoned_end(w, entry, 0);
+	for (;;) {
+		*out = entry_smallest_free(c, w->lane.stream ?
+					      rts_stream_completed(w->lane.stream) : 0);
+		if (*out)
+			return 0;
+		entry = entry_smallest_free(c, UINT64_MAX);
+		if (!entry)
+			entry = entry_abandoned(c, UINT64_MAX);
+		if (!entry)
+			return err_set(e, SIMPLER_ERR_CAPACITY,
+				       "callable capacity exhausted: LOCAL_SLOT_EXHAUSTED, %u "
+				       "different callables are registered",
+				       SIMPLER_HW_CALLABLE_SLOTS);
+		rc = entry_wait(w, entry, wait, e);
+		if (rc)
+			return rc;
+	}
 }
 
 static void entry_set(struct callable_entry *entry, struct simpler_chip_callable *callable,
@@ -262,6 +392,7 @@ static void entry_set(struct callable_entry *entry, struct simpler_chip_callable
 	*entry = (struct callable_entry){
 		.callable = simpler_chip_callable_get(callable),
 		.state = state,
+		.upload = entry->upload,
 		.sig_count = (uint32_t)count,
 		.scalar_count = (uint32_t)scalars,
 		.tensor_count = (uint32_t)(count - scalars),
@@ -281,13 +412,17 @@ static void worker_digest(const struct simpler_worker *w, const struct simpler_c
 
 /* NEW: only remembered. INITIALIZING: wait. READY: go on with a lease. Locked. */
 static int register_admit(struct simpler_worker *w, struct worker_lease *lease,
-			  struct simpler_error *e)
+			  const struct rts_wait *wait, struct simpler_error *e)
 {
-	while (w->state == SIMPLER_WORKER_INITIALIZING)
-		pthread_cond_wait(&w->changed, &w->lock);
-	if (w->state != SIMPLER_WORKER_NEW) {
-		int rc = worker_check_ready_locked(w, e);
+	int rc;
 
+	while (w->state == SIMPLER_WORKER_INITIALIZING) {
+		rc = worker_wait_changed_locked(w, wait);
+		if (rc)
+			return err_set(e, rc, "the Worker is still INITIALIZING");
+	}
+	if (w->state != SIMPLER_WORKER_NEW) {
+		rc = worker_check_ready_locked(w, e);
 		if (rc)
 			return rc;
 	}
@@ -295,33 +430,27 @@ static int register_admit(struct simpler_worker *w, struct worker_lease *lease,
 	return 0;
 }
 
-/* Locked before and after; unlocked while the chip works. */
+/* Locked before and after. On success the entry is KNOWN, INSTALLING or INSTALLED. */
 static int register_new(struct simpler_worker *w, struct simpler_chip_callable *callable,
-			const uint8_t *digest, struct callable_entry **out, struct simpler_error *e)
+			const uint8_t *digest, const struct rts_wait *wait,
+			struct callable_entry **out, struct simpler_error *e)
 {
-	struct callable_entry *entry = entry_take(w);
-	enum callable_state state = CALLABLE_KNOWN;
-	int rc = 0;
+	struct callable_entry *entry;
+	int rc = entry_take(w, wait, &entry, e);
 
-	if (!entry)
-		return err_set(e, SIMPLER_ERR_CAPACITY,
-			       "callable capacity exhausted: LOCAL_SLOT_EXHAUSTED, %u different "
-			       "callables are registered", SIMPLER_HW_CALLABLE_SLOTS);
-	if (w->state != SIMPLER_WORKER_NEW) {
-		state = CALLABLE_INSTALLED;
-		pthread_mutex_unlock(&w->lock);
-		rc = install(w, callable, (uint32_t)(entry - w->callables.entries), e);
-		pthread_mutex_lock(&w->lock);
-	}
+	if (!rc && w->state != SIMPLER_WORKER_NEW)
+		rc = install_start(w, entry, callable, e);
 	if (rc)
 		return rc;
-	entry_set(entry, callable, digest, state);
+	entry_set(entry, callable, digest, w->state != SIMPLER_WORKER_NEW ? CALLABLE_INSTALLING
+									  : CALLABLE_KNOWN);
 	*out = entry;
 	return 0;
 }
 
 static int register_locked(struct simpler_worker *w, struct simpler_chip_callable *callable,
-			   struct simpler_callable_handle *out, struct simpler_error *e)
+			   const struct rts_wait *wait, struct simpler_callable_handle *out,
+			   struct simpler_error *e)
 {
 	uint8_t digest[SIMPLER_DIGEST_BYTES];
 	struct callable_entry *entry;
@@ -333,49 +462,81 @@ static int register_locked(struct simpler_worker *w, struct simpler_chip_callabl
 	worker_digest(w, callable, digest);
 	entry = entry_by_digest(&w->callables, digest);
 	if (!entry)
-		rc = register_new(w, callable, digest, &entry, e);
+		rc = register_new(w, callable, digest, wait, &entry, e);
+	if (!rc && entry->state == CALLABLE_INSTALLING)
+		rc = install_wait(w, entry, wait, e);
 	if (!rc)
 		handle_issue(&w->callables, index, entry, out);
 	return rc;
 }
 
-int simpler_worker_register(struct simpler_worker *w, struct simpler_chip_callable *callable,
-			    struct simpler_callable_handle *out)
+/* Locked before and after, but not while waiting. */
+static int turn_take(struct simpler_worker *w, const struct rts_wait *wait, struct simpler_error *e)
 {
-	struct worker_lease lease;
-	struct simpler_error e;
 	int rc;
 
-	if (!callable) {
-		err_set(&e, SIMPLER_ERR_CALLABLE_TYPE, "level 2 takes chip callables only");
-		return worker_failed(w, &e);
+	while (w->registering) {
+		rc = worker_wait_changed_locked(w, wait);
+		if (rc)
+			return err_set(e, rc, "another registration is still in progress: %s",
+				       simpler_error_description(rc));
 	}
-	pthread_mutex_lock(&w->install_lock);
+	w->registering = true;
+	return 0;
+}
+
+static void turn_give(struct simpler_worker *w)
+{
+	w->registering = false;
+	pthread_cond_broadcast(&w->changed);
+}
+
+static int register_in_turn(struct simpler_worker *w, struct simpler_chip_callable *callable,
+			    const struct rts_wait *wait, struct simpler_callable_handle *out,
+			    struct simpler_error *e)
+{
+	struct worker_lease lease;
+	int rc;
+
 	pthread_mutex_lock(&w->lock);
-	rc = register_admit(w, &lease, &e);
+	rc = register_admit(w, &lease, wait, e);
 	if (rc) {
 		pthread_mutex_unlock(&w->lock);
-	} else {
-		rc = register_locked(w, callable, out, &e);
-		lease_end(w, &lease);
+		return rc;
 	}
-	pthread_mutex_unlock(&w->install_lock);
+	rc = turn_take(w, wait, e);
+	if (!rc) {
+		rc = register_locked(w, callable, wait, out, e);
+		turn_give(w);
+	}
+	lease_end(w, &lease);
+	return rc;
+}
+
+int simpler_worker_register_wait(struct simpler_worker *w, struct simpler_chip_callable *callable,
+				 const struct simpler_wait *wait,
+				 struct simpler_callable_handle *out)
+{
+	struct simpler_error e;
+	struct rts_wait until;
+	int rc = rts_wait_init(&until, wait);
+
+	if (rc)
+		err_set(&e, rc, "timeout %lld ns is negative", (long long)wait->timeout_ns);
+	else if (!callable)
+		rc = err_set(&e, SIMPLER_ERR_CALLABLE_TYPE, "level 2 takes chip callables only");
+	else
+		rc = register_in_turn(w, callable, &until, out, &e);
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-/* The last handle is gone. Locked before and after. */
-static struct simpler_chip_callable *entry_retire(struct simpler_worker *w,
-						  struct callable_entry *entry)
+int simpler_worker_register(struct simpler_worker *w, struct simpler_chip_callable *callable,
+			    struct simpler_callable_handle *out)
 {
-	struct simpler_chip_callable *callable = entry->callable;
-	uint64_t after = 0;
-
-	if (entry->state == CALLABLE_INSTALLED)
-		after = uninstall(w, (uint32_t)(entry - w->callables.entries), entry->last_seqno);
-	*entry = (struct callable_entry){ .free_after = after };
-	return callable;
+	return simpler_worker_register_wait(w, callable, NULL, out);
 }
 
+/* Needs no turn: it ends slots that are KNOWN or INSTALLED, and waits for nothing. */
 static int unregister_locked(struct simpler_worker *w, const struct simpler_callable_handle *handle,
 			     struct simpler_chip_callable **put, struct simpler_error *e)
 {
@@ -384,46 +545,60 @@ static int unregister_locked(struct simpler_worker *w, const struct simpler_call
 	if (!entry)
 		return e->code;
 	handle_lookup(&w->callables, handle->id)->id = 0;
-	if (!--entry->handles)
-		*put = entry_retire(w, entry);
+	if (!--entry->handles) {
+		*put = entry->callable;
+		doorbell(w, entry_retire(w, entry));
+	}
 	return 0;
 }
 
 int simpler_worker_unregister(struct simpler_worker *w,
 			      const struct simpler_callable_handle *handle)
 {
+	static const struct rts_wait forever = { .deadline_ns = INT64_MAX };
 	struct simpler_chip_callable *put = NULL;
 	struct worker_lease lease;
 	struct simpler_error e;
 	int rc;
 
-	pthread_mutex_lock(&w->install_lock);
 	pthread_mutex_lock(&w->lock);
-	rc = register_admit(w, &lease, &e);
+	rc = register_admit(w, &lease, &forever, &e);
 	if (rc) {
 		pthread_mutex_unlock(&w->lock);
 	} else {
 		rc = unregister_locked(w, handle, &put, &e);
 		lease_end(w, &lease);
 	}
-	pthread_mutex_unlock(&w->install_lock);
 	simpler_chip_callable_put(put);
 	return rc ? worker_failed(w, &e) : 0;
 }
 
-int callables_install_all(struct simpler_worker *w, struct simpler_error *e)
+/* ---- init and close ---- */
+
+int callables_install_all(struct simpler_worker *w, const struct rts_wait *wait,
+			  struct simpler_error *e)
 {
 	unsigned int i;
 	int rc = 0;
 
+	pthread_mutex_lock(&w->lock);
 	for (i = 0; i < SIMPLER_HW_CALLABLE_SLOTS && !rc; i++) {
 		struct callable_entry *entry = &w->callables.entries[i];
 
 		if (entry->state != CALLABLE_KNOWN)
 			continue;
-		rc = install(w, entry->callable, i, e);
+		rc = install_start(w, entry, entry->callable, e);
 		if (!rc)
-			entry->state = CALLABLE_INSTALLED;
+			rc = install_wait(w, entry, wait, e);
 	}
+	pthread_mutex_unlock(&w->lock);
 	return rc;
+}
+
+void callables_abandon(struct simpler_worker *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIMPLER_HW_CALLABLE_SLOTS; i++)
+		upload_release(w, &w->callables.entries[i].upload);
 }

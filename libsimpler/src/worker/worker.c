@@ -9,6 +9,7 @@
 #include "worker/worker.h"
 
 #define CONTROL_ENTRIES 64u
+#define INSTALL_ENTRIES (4 * SIMPLER_HW_CALLABLE_SLOTS)	/* never full, see register.c */
 #define MIN_WORKSPACE_BUDGET 1024u
 
 /* ---- object ---- */
@@ -18,7 +19,6 @@ static void worker_init_locks(struct simpler_worker *w)
 	pthread_condattr_t attr;
 
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_mutex_init(&w->install_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->changed, &attr);
@@ -65,7 +65,6 @@ void worker_put(struct simpler_worker *w)
 	if (atomic_fetch_sub_explicit(&w->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	pthread_cond_destroy(&w->changed);
-	pthread_mutex_destroy(&w->install_lock);
 	pthread_mutex_destroy(&w->lock);
 	free(w->config.platform);
 	free(w->config.runtime);
@@ -331,6 +330,10 @@ static int init_open(struct simpler_worker *w, struct simpler_error *e)
 		rc = rts_stream_create(w->context, CONTROL_ENTRIES, &w->control);
 	}
 	if (!rc) {
+		step = "the install stream";
+		rc = rts_stream_create(w->context, INSTALL_ENTRIES, &w->install);
+	}
+	if (!rc) {
 		step = "the run lane";
 		rc = lane_open(w);
 	}
@@ -340,8 +343,9 @@ static int init_open(struct simpler_worker *w, struct simpler_error *e)
 	return rc;
 }
 
-static bool init_cancelled(struct simpler_worker *w)
+static bool init_cancelled(void *worker)
 {
+	struct simpler_worker *w = worker;
 	bool cancelled;
 
 	pthread_mutex_lock(&w->lock);
@@ -353,13 +357,16 @@ static bool init_cancelled(struct simpler_worker *w)
 /* Runs in state INITIALIZING, where this thread alone uses what is not listed under the lock. */
 static int init_start(struct simpler_worker *w, struct simpler_error *e)
 {
+	const struct rts_wait wait = {
+		.deadline_ns = INT64_MAX, .interrupted = init_cancelled, .arg = w,
+	};
 	int rc = init_resolve(w, e);
 
 	if (!rc)
 		rc = init_open(w, e);
 	if (!rc)
-		rc = callables_install_all(w, e);
-	if (!rc && init_cancelled(w))
+		rc = callables_install_all(w, &wait, e);
+	if ((!rc || rc == SIMPLER_ERR_INTERRUPTED) && init_cancelled(w))
 		rc = err_set(e, SIMPLER_ERR_INIT_CANCELLED, "init was cancelled by close");
 	return rc;
 }
@@ -442,8 +449,11 @@ static int worker_teardown(struct simpler_worker *w, struct simpler_error *e)
 	rc = teardown_stream(w, &w->lane.stream, e);
 	if (!rc)
 		rc = teardown_stream(w, &w->control, e);
+	if (!rc)
+		rc = teardown_stream(w, &w->install, e);
 	if (rc)
 		return rc;
+	callables_abandon(w);
 	first = buffers_release_all(w, e);
 	if (w->context) {
 		lane_close(w);

@@ -13,10 +13,16 @@
  *
  * Locking.  worker.lock guards everything in struct simpler_worker, the buffers
  * in its table and the run states, unless a field says otherwise.  It is held
- * for short, bounded work only: never while waiting for the chip.  install_lock
- * is taken first and serialises installation of callables.  An operation is
- * inside a lease from its first to its last touch of the chip, so that close
+ * for short, bounded work only: never while waiting for the chip.  An operation
+ * is inside a lease from its first to its last touch of the chip, so that close
  * can wait for it without holding a lock.
+ *
+ * Waiting.  Registrations of callables take turns (the flag registering; waiters
+ * sleep on changed).  Whoever has the turn may wait for the chip, which may be
+ * busy with a run that another thread executes; so that wait, and the one for the
+ * turn, end by the caller's deadline or interrupt (decisions D33, D35).  What was
+ * begun then stays in its slot for the next registration.  Ending a registration
+ * neither needs the turn nor waits.
  *
  * Memory.  The struct lives until the last reference is put: the creator's, and
  * one per buffer, run and location.  Those outlive close.
@@ -61,7 +67,15 @@ struct worker_error_record {
 enum callable_state {
 	CALLABLE_FREE = 0,
 	CALLABLE_KNOWN,			/* registered before init, not on the chip yet */
+	CALLABLE_INSTALLING,		/* the chip has not answered yet */
 	CALLABLE_INSTALLED,
+};
+
+/* What an UPLOAD command in the install stream uses. */
+struct callable_upload {
+	struct simpler_hw_status *status;	/* shared with the chip */
+	uint64_t addr, bytes;			/* mapping of the callable's bytes */
+	uint64_t seqno;
 };
 
 /* A callable slot; its index is the slot number on the chip. */
@@ -70,6 +84,7 @@ struct callable_entry {
 	uint8_t digest[SIMPLER_DIGEST_BYTES];
 	enum callable_state state;
 	uint32_t handles;
+	struct callable_upload upload;		/* INSTALLING */
 	uint64_t last_seqno;			/* of a run that uses it */
 	uint64_t free_after;			/* FREE: empty once the lane has passed this */
 	uint32_t sig_count;
@@ -192,8 +207,8 @@ struct simpler_worker {
 	_Atomic uint32_t refs;
 	int level;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;			/* state, leases (while draining) */
-	pthread_mutex_t install_lock;
+	pthread_cond_t changed;			/* state, registering, leases (while draining) */
+	bool registering;			/* a registration has the turn */
 	enum simpler_worker_state state;
 	pthread_t init_thread;
 	bool cancel_init;
@@ -211,7 +226,8 @@ struct simpler_worker {
 	uint8_t owner[8];			/* random, minted by init */
 	struct simpler_device *device;
 	struct simpler_context *context;
-	struct simpler_stream *control;		/* copies and installation */
+	struct simpler_stream *control;		/* copies */
+	struct simpler_stream *install;		/* installation of callables */
 	struct worker_callables callables;
 	struct worker_buffers buffers;
 	struct worker_lane lane;
@@ -248,7 +264,10 @@ int worker_failed(struct simpler_worker *w, const struct simpler_error *e);
 
 int callables_init(struct worker_callables *c);
 /* Installs what was registered before init. Not locked; the state is INITIALIZING. */
-int callables_install_all(struct simpler_worker *w, struct simpler_error *e);
+int callables_install_all(struct simpler_worker *w, const struct rts_wait *wait,
+			  struct simpler_error *e);
+/* Releases what unanswered UPLOAD commands used; the streams are gone, the context is not. */
+void callables_abandon(struct simpler_worker *w);
 void callables_fini(struct worker_callables *c);
 /* The entry that @handle names, or NULL with an error. Locked. */
 struct callable_entry *callables_find(struct simpler_worker *w,
