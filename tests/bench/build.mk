@@ -43,6 +43,8 @@ $(BUILD)/bench/peer_tbb_flow $(BUILD)/bench/peer_tbb_group: $(BUILD)/bench/%: te
 
 # Tile instructions, measured by a program of their own that prints one JSON row per line.
 -include tests/bench/tile_bench.mk
+# The assembler, likewise.
+-include tests/bench/ptoas_bench.mk
 
 .PHONY: bench-run bench-build
 bench-build: $(bench_TARGETS) $(bench_DEVICE)

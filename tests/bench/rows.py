@@ -46,6 +46,7 @@ GOALS = (
     ("run.one_task.py", {"peer": None}, "p50", 4, "median <= 4 us"),
     ("worker.init_close", {"peer": None}, "value", 1, "<= 1 ms"),
     ("mem.per_task", {"peer": None}, "value", 512, "<= 512 B"),
+    ("ptoas.throughput", {"peer": None}, "ns_per_line", 2000, ">= 500000 lines/s"),
     ("mem.idle_worker", {"peer": None}, "value", 16, "<= 16 MiB"),
 )
 

@@ -206,6 +206,19 @@ def tile_rows(bench):
             yield absent(own, peer, "peer missing: OpenBLAS could not be loaded")
 
 
+def ptoas_rows(bench):
+    """Text to verified program in lines per second; one kernel through all passes in milliseconds."""
+    if not bench.has("ptoas_bench"):
+        print("ptoas.*: not measured, ptoas_bench was not built")
+        return
+    rows = {r["name"]: r for r in bench.process([os.path.join(bench.folder, "ptoas_bench")])}
+    lines = rows["throughput"]["lines"]
+    rate = row("ptoas.throughput", "lines/s", [lines * 1e9 / ns for ns in rows["throughput"]["ns"]], threads=1)
+    # of a rate, the low end is the bad one
+    yield {**rate, "p99": rate["min"], "ns_per_line": 1e9 / rate["value"]}
+    yield row("ptoas.kernel_2000", "ms", [ns / 1e6 for ns in rows["kernel"]["ns"]], threads=1)
+
+
 def python_rows(bench):
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_one_task.py")
     if not os.path.exists(script):
@@ -231,7 +244,7 @@ def collect(bench, args, problems):
                      [c for c in CONTENDERS if c.name != "oneTBB flow graph"], bench, "independent")
     rows += scale_rows(groups)
     rows += compared(groups, "run.one_task.c", "us", [c for c in CONTENDERS if c.name in ONE], bench, "independent")
-    for more in (python_rows, tile_rows):
+    for more in (python_rows, tile_rows, ptoas_rows):
         try:
             rows += more(bench)
         except Broken as e:

@@ -77,7 +77,7 @@ bool deeper(struct parser *p)
 	return true;
 }
 
-void skip_space(struct parser *p)
+void skip_more_space(struct parser *p)
 {
 	const char *s = p->at;
 
@@ -90,21 +90,6 @@ void skip_space(struct parser *p)
 			s++;
 	}
 	p->at = s;
-}
-
-char peek(struct parser *p)
-{
-	skip_space(p);
-	return *p->at;
-}
-
-bool take(struct parser *p, char c)
-{
-	skip_space(p);
-	if (*p->at != c || p->at >= p->end)
-		return false;
-	p->at++;
-	return true;
 }
 
 bool take_text(struct parser *p, const char *text)

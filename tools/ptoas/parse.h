@@ -83,9 +83,31 @@ bool stack_room(struct parser *p, void **data, size_t *room, size_t n, size_t si
 bool fail(struct parser *p, const char *at, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 bool no_memory(struct parser *p);
-void skip_space(struct parser *p);
-char peek(struct parser *p);			/* next character that counts; '\0' at the end */
-bool take(struct parser *p, char c);		/* if it is next */
+void skip_more_space(struct parser *p);
+
+/* To the next character that counts. */
+static inline void skip_space(struct parser *p)
+{
+	if ((unsigned char)*p->at <= ' ' || *p->at == '/')
+		skip_more_space(p);
+}
+
+/* The next character that counts; '\0' at the end. */
+static inline char peek(struct parser *p)
+{
+	skip_space(p);
+	return *p->at;
+}
+
+/* Passes over @c if it is next. */
+static inline bool take(struct parser *p, char c)
+{
+	if (peek(p) != c || p->at >= p->end)
+		return false;
+	p->at++;
+	return true;
+}
+
 bool take_text(struct parser *p, const char *text);	/* punctuation of several characters */
 bool expect(struct parser *p, char c);
 bool at_word(struct parser *p, const char *word);
