@@ -112,7 +112,6 @@ void chip_fini(struct chip *c)
 {
 	cluster_reset(c);
 	async_reset(c);
-	c->launches++;
 	tmap_fini(&c->tmap);
 	for (uint32_t r = 0; r < CHIP_RINGS; r++)
 		chip_ring_fini(&c->rings[r]);
@@ -326,6 +325,7 @@ static void reset(struct chip *c)
 	}
 	cluster_reset(c);
 	async_reset(c);
+	c->launches++;
 	/* relaxed: the executor's hand-over orders the next launch after this one */
 	atomic_store_explicit(&c->fatal, false, memory_order_relaxed);
 	c->rt.scope_depth = 0;
