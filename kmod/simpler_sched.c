@@ -76,7 +76,10 @@ static int publish(struct simpler_stream *stream, struct simpler_job *job)
 	ret = read_poll_timeout(free_slots, room, room >= job->count, 1, ROOM_TIMEOUT_US, false,
 				stream);
 	if (ret) {
-		simpler_reset_request(stream->sdev, "it does not give back slots of a ring");
+		/* The ring of a stream that has ended means nothing: no reason for another reset. */
+		if (!READ_ONCE(stream->end_error))
+			simpler_reset_request(stream->sdev,
+					      "it does not give back slots of a ring");
 		return -EIO;
 	}
 	write_commands(stream, job);
