@@ -69,7 +69,8 @@ static struct usage measure(void)
 static void expect_flat(const struct usage *before, const struct usage *after)
 {
 	assert_int_equal(after->files, before->files);
-	assert_int_equal(after->threads, before->threads);
+	/* a chip's pool gets its threads when they are needed, at most one for each CPU */
+	assert_true(after->threads <= before->threads + sysconf(_SC_NPROCESSORS_ONLN));
 	if (SANITIZE_ADDRESS || SANITIZE_THREAD)
 		return;
 	assert_true(after->mappings <= before->mappings + 8);

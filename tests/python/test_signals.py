@@ -131,6 +131,21 @@ print("end")
     assert (status, output[-1:]) == (0, ["end"]), errors
 
 
+def test_a_registration_that_waits_for_a_run_is_interrupted_and_can_be_repeated():
+    status, output, errors = interrupt("""
+program = chip.programs.build("vector_add")
+run = chip.submit(gated, arguments(x, (gate, 0)))
+expect_interrupt(lambda: chip.worker.register(program))
+assert not run.done
+open_gate(gate)
+chip.worker.register(program)
+run.wait()
+chip.worker.close()
+print("end")
+""")
+    assert (status, output[-1:]) == (0, ["end"]), errors
+
+
 def test_close_is_interrupted_and_can_be_repeated():
     status, output, errors = interrupt("""
 run = chip.submit(gated, arguments(x, (gate, 0)))
