@@ -494,5 +494,5 @@ int main(void)
 		host_test(reset_in_the_middle_of_everything),
 	};
 
-	return cmocka_run_group_tests_name("simpler-vnpu, hostile guest", tests, NULL, NULL);
+	return host_run("simpler-vnpu, hostile guest", tests);
 }

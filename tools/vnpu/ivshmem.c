@@ -127,15 +127,27 @@ static int greet(struct vnpu_chip *chip, int socket)
 	return rc;
 }
 
+static bool peer_is_gone(const struct vnpu_port *p)
+{
+	char byte;
+
+	return p->peer.fd >= 0 && !recv(p->peer.fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+}
+
 static void listener_ready(struct watch *w)
 {
 	struct vnpu_chip *chip = list_entry(w, struct vnpu_chip, port.listener);
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC);
 	int rc = -EBUSY;
+	int fd;
 
+	if (peer_is_gone(&chip->port))
+		port_drop_peer(chip);
+	if (chip->resetting)
+		return;		/* executors are ending; it waits in the backlog until then */
+	fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (chip->port.peer.fd < 0 && !chip->resetting) {
+	if (chip->port.peer.fd < 0) {
 		rc = greet(chip, fd);
 		if (!rc)
 			rc = loop_add(&chip->port.peer, fd, peer_ready);

@@ -18,21 +18,55 @@
 #include "base/log.h"
 #include "control.h"
 
+#define LINE_BYTES 2048
+
 static struct watch monitor = { .fd = -1 };
+static char line[LINE_BYTES];
+static size_t length;
+/* Chips, one bit each, or their pointers: on their way out, and to be put back after that. */
+static uint32_t leaving;
+static const struct vnpu_chip *returning[32];
+
+static int plug_in(const struct vnpu_chip *chip);
+
+/* {"event": "DEVICE_DELETED", "data": {"device": "npu1", ...}}: the chip can come back now. */
+static void take_event(const char *text)
+{
+	const char *at = strstr(text, "\"npu");
+	unsigned int index;
+
+	if (!strstr(text, "\"DEVICE_DELETED\"") || !at || sscanf(at, "\"npu%u\"", &index) != 1 ||
+	    index >= 32)
+		return;
+	leaving &= ~(1u << index);
+	if (returning[index])
+		plug_in(returning[index]);
+	returning[index] = NULL;
+}
+
+static void take_byte(char byte)
+{
+	if (byte != '\n') {
+		if (length < LINE_BYTES - 1)
+			line[length++] = byte;
+		return;
+	}
+	line[length] = '\0';
+	length = 0;
+	if (strstr(line, "\"error\""))
+		log_warn("QEMU's monitor: %s", line);
+	take_event(line);
+}
 
 static void monitor_ready(struct watch *w)
 {
-	char text[1024];
-	ssize_t n = recv(w->fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+	char bytes[512];
+	ssize_t n = recv(w->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-	if (n <= 0) {
-		if (errno != EAGAIN || !n)
-			loop_close(w);
-		return;
-	}
-	text[n] = '\0';
-	if (strstr(text, "\"error\""))
-		log_warn("QEMU's monitor: %s", text);
+	if (!n || (n < 0 && errno != EAGAIN))
+		loop_close(w);
+	for (ssize_t i = 0; i < n; i++)
+		take_byte(bytes[i]);
 }
 
 static int send_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -94,9 +128,17 @@ int qmp_plug(const char *path, const struct vnpu_chip *chip, bool in)
 
 	if (rc)
 		return rc;
-	return in ? plug_in(chip) :
-	       send_text("{\"execute\":\"device_del\",\"arguments\":{\"id\":\"npu%u\"}}\n",
-			 chip->index);
+	if (!in) {
+		leaving |= 1u << chip->index;
+		return send_text("{\"execute\":\"device_del\",\"arguments\":{\"id\":\"npu%u\"}}\n",
+				 chip->index);
+	}
+	/* the guest may still be at work on the removal */
+	if (leaving & 1u << chip->index) {
+		returning[chip->index] = chip;
+		return 0;
+	}
+	return plug_in(chip);
 }
 
 void qmp_close(void)

@@ -52,6 +52,37 @@ int64_t guest_deadline(void)
 
 /* ---- buffers ---- */
 
+/* A mapping keeps its file open, so a test's end has to find them all. */
+#define MAX_MAPPINGS 256
+static struct {
+	void *at;
+	uint64_t size;
+} mappings[MAX_MAPPINGS];
+static unsigned int mapping_count;
+
+static void remember(void *at, uint64_t size)
+{
+	assert_true(mapping_count < MAX_MAPPINGS);
+	mappings[mapping_count].at = at;
+	mappings[mapping_count++].size = size;
+}
+
+static void forget(const volatile void *at)
+{
+	for (unsigned int i = 0; i < mapping_count; i++)
+		if (mappings[i].at == at) {
+			munmap(mappings[i].at, mappings[i].size);
+			mappings[i] = mappings[--mapping_count];
+			return;
+		}
+}
+
+void guest_unmap_all(void)
+{
+	while (mapping_count)
+		forget(mappings[0].at);
+}
+
 struct guest_bo guest_bo(int fd, uint64_t size, uint32_t flags)
 {
 	struct drm_simpler_bo_create create = { .size = size, .flags = flags };
@@ -68,6 +99,7 @@ struct guest_bo guest_bo(int fd, uint64_t size, uint32_t flags)
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_SIMPLER_BO_MMAP_OFFSET, &at), 0);
 	p = mmap(NULL, bo.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at.offset);
 	assert_ptr_not_equal(p, MAP_FAILED);
+	remember(p, bo.size);
 	bo.data = p;
 	return bo;
 }
@@ -77,7 +109,7 @@ void guest_bo_close(int fd, struct guest_bo *bo)
 	struct drm_gem_close close = { .handle = bo->handle };
 
 	if (bo->data)
-		munmap((void *)bo->data, bo->size);
+		forget(bo->data);
 	assert_int_equal(guest_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &close), 0);
 }
 

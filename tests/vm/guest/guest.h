@@ -35,6 +35,8 @@ struct guest_bo {
 };
 struct guest_bo guest_bo(int fd, uint64_t size, uint32_t flags);
 void guest_bo_close(int fd, struct guest_bo *bo);
+/* At the end of a test: what is left mapped would keep files open. */
+void guest_unmap_all(void);
 
 /* A kernel-mode stream. */
 uint32_t guest_stream(int fd);

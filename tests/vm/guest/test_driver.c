@@ -21,6 +21,7 @@ static int setup(void **state)
 /* Nothing may be left of a test's file on the device. */
 static int teardown(void **state)
 {
+	guest_unmap_all();
 	close((int)(intptr_t)*state);
 	guest_await_counter(0, "contexts", 0);
 	assert_int_equal(guest_counter(0, "executors"), 0);

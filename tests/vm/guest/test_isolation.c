@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 static int teardown(void **state)
 {
 	(void)state;
+	guest_unmap_all();
 	guest_await_counter(0, "contexts", 0);
 	assert_int_equal(guest_counter(0, "executors"), 0);
 	return 0;
@@ -220,6 +222,26 @@ static void lost_and_spurious_interrupts_do_no_harm(void **state)
 	close(fd);
 }
 
+/* Opens files until one gets a context: several things may be found wrong, with a reset for each. */
+static int open_after_resets(void)
+{
+	struct drm_simpler_stream_create create = {
+		.priority = DRM_SIMPLER_PRIORITY_NORMAL, .entries = 64,
+	};
+	int64_t until = guest_deadline();
+
+	for (;;) {
+		int fd = guest_open(0);
+
+		create.stream = 0;
+		if (!guest_ioctl(fd, DRM_IOCTL_SIMPLER_STREAM_CREATE, &create))
+			return fd;
+		close(fd);
+		if (guest_deadline() - until > GUEST_WAIT_NS)
+			fail_msg("the chip does not come back");
+	}
+}
+
 static void corrupt_completions_do_not_complete_jobs(void **state)
 {
 	int fd = guest_open(0), fresh;
@@ -236,7 +258,7 @@ static void corrupt_completions_do_not_complete_jobs(void **state)
 	guest_wait(fd, stream, seqno);
 	assert_true(guest_state(fd, stream).completed <= seqno);
 	close(fd);
-	fresh = guest_open(0);
+	fresh = open_after_resets();
 	guest_works(fresh);
 	close(fresh);
 }
@@ -254,6 +276,39 @@ static void error_counters_and_temperature_are_told(void **state)
 	close(fd);
 }
 
+/* The node of chip 1 is there, or not. */
+static void await_node(bool there)
+{
+	int64_t until = guest_deadline();
+
+	while (!access("/dev/accel/accel1", F_OK) != there)
+		if (guest_deadline() - until > GUEST_WAIT_NS)
+			fail_msg("the node of chip 1 did not %s", there ? "come" : "go");
+}
+
+static void a_chip_is_unplugged_during_a_job_and_comes_back(void **state)
+{
+	int fd = guest_open(1), fresh;
+	struct guest_bo bo = guest_bo(fd, 4096, 0);
+	uint64_t seqno;
+	uint32_t stream = endless(fd, &seqno);
+
+	(void)state;
+	guest_control("1 unplug");
+	await_node(false);
+	assert_true(guest_wait(fd, stream, seqno) < 0);
+	/* the mapping shows something, and no signal comes */
+	bo.data[0] = bo.data[1];
+	assert_true(guest_stream_destroy(fd, stream) <= 0);
+	guest_unmap_all();
+	close(fd);
+	guest_control("1 replug");
+	await_node(true);
+	fresh = guest_open(1);
+	guest_works(fresh);
+	close(fresh);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +324,7 @@ int main(void)
 		TEST(lost_and_spurious_interrupts_do_no_harm),
 		TEST(corrupt_completions_do_not_complete_jobs),
 		TEST(error_counters_and_temperature_are_told),
+		TEST(a_chip_is_unplugged_during_a_job_and_comes_back),
 	};
 
 	return cmocka_run_group_tests_name("isolation", tests, NULL, NULL);
