@@ -13,6 +13,8 @@ static void bo_free(struct drm_gem_object *object)
 
 	drm_gem_object_release(object);
 	simpler_mem_free(to_simpler_device(object->dev), &bo->extent);
+	if (bo->account)
+		simpler_account_uncharge(bo->account, object->size);
 	if (bo->dummy)
 		__free_page(bo->dummy);
 	mutex_destroy(&bo->dummy_lock);
@@ -58,7 +60,20 @@ struct drm_gem_object *simpler_gem_create_object(struct drm_device *drm, size_t 
 	return &bo->base.base;
 }
 
-struct simpler_bo *simpler_bo_create(struct simpler_device *sdev, u64 bytes, u32 flags)
+/* On failure the object is freed by its last reference, with what it got so far. */
+static int fill(struct simpler_bo *bo, struct simpler_ctx *ctx)
+{
+	u32 flags = bo->flags & DRM_SIMPLER_BO_CONTIGUOUS ? SIMPLER_MEM_CONTIGUOUS : 0;
+	int ret;
+
+	ret = simpler_account_charge(ctx->sdev, ctx->account, bo->base.size);
+	if (ret)
+		return ret;
+	bo->account = ctx->account;
+	return simpler_mem_alloc(ctx->sdev, bo->base.size, flags, &bo->extent);
+}
+
+struct simpler_bo *simpler_bo_create(struct simpler_ctx *ctx, u64 bytes, u32 flags)
 {
 	struct simpler_bo *bo = kzalloc(sizeof(*bo), GFP_KERNEL);
 	int ret;
@@ -68,9 +83,8 @@ struct simpler_bo *simpler_bo_create(struct simpler_device *sdev, u64 bytes, u32
 	bo->flags = flags;
 	bo->base.funcs = &simpler_bo_funcs;
 	mutex_init(&bo->dummy_lock);
-	drm_gem_private_object_init(&sdev->drm, &bo->base, bytes);
-	ret = simpler_mem_alloc(sdev, bytes, flags & DRM_SIMPLER_BO_CONTIGUOUS ?
-				SIMPLER_MEM_CONTIGUOUS : 0, &bo->extent);
+	drm_gem_private_object_init(&ctx->sdev->drm, &bo->base, bytes);
+	ret = fill(bo, ctx);
 	if (ret) {
 		drm_gem_object_put(&bo->base);
 		return ERR_PTR(ret);
@@ -89,13 +103,13 @@ static struct drm_gem_object *host_bo_create(struct simpler_device *sdev, u64 by
 	return &shmem->base;
 }
 
-static struct drm_gem_object *create_object(struct simpler_device *sdev, u64 bytes, u32 flags)
+static struct drm_gem_object *create_object(struct simpler_ctx *ctx, u64 bytes, u32 flags)
 {
 	struct simpler_bo *bo;
 
 	if (flags & DRM_SIMPLER_BO_HOST)
-		return host_bo_create(sdev, bytes, flags);
-	bo = simpler_bo_create(sdev, bytes, flags);
+		return host_bo_create(ctx->sdev, bytes, flags);
+	bo = simpler_bo_create(ctx, bytes, flags);
 	return IS_ERR(bo) ? ERR_CAST(bo) : &bo->base;
 }
 
@@ -111,15 +125,7 @@ static int check_create(struct simpler_device *sdev, const struct drm_simpler_bo
 		return flags & DRM_SIMPLER_BO_CONTIGUOUS ? -EINVAL : 0;
 	if (flags & DRM_SIMPLER_BO_WC)
 		return -EINVAL;
-	return 0;
-}
-
-/* The charge is made when the handle is; this keeps a hopeless call from taking memory first. */
-static bool over_quota(struct simpler_ctx *ctx, u64 bytes)
-{
-	u64 quota = simpler_file_quota(ctx->sdev);
-
-	return bytes > quota || atomic64_read(&ctx->device_bytes) > quota - bytes;
+	return args->size > sdev->memory_bytes ? -ENOSPC : 0;
 }
 
 int simpler_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file)
@@ -134,9 +140,7 @@ int simpler_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file 
 		ret = simpler_check_usable(sdev);
 	if (ret)
 		return ret;
-	if (!(args->flags & DRM_SIMPLER_BO_HOST) && over_quota(to_simpler_ctx(file), bytes))
-		return bytes > sdev->memory_bytes ? -ENOSPC : -EDQUOT;
-	object = create_object(sdev, bytes, args->flags);
+	object = create_object(to_simpler_ctx(file), bytes, args->flags);
 	if (IS_ERR(object))
 		return PTR_ERR(object);
 	ret = drm_gem_handle_create(file, object, &args->handle);

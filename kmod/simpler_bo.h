@@ -8,7 +8,8 @@
 
 #include "simpler_mem.h"
 
-struct simpler_device;
+struct simpler_account;
+struct simpler_ctx;
 
 #define SIMPLER_BO_RING		BIT(31)	/* internal flag: a ring, stores stay in order */
 
@@ -16,6 +17,7 @@ struct simpler_device;
 struct simpler_bo {
 	struct drm_gem_object base;
 	u32 flags;			/* DRM_SIMPLER_BO_* */
+	struct simpler_account *account;	/* of the file that asked for it, referenced */
 	struct simpler_extent extent;
 	struct page *dummy;		/* what a mapping shows once the device is gone */
 	struct mutex dummy_lock;
@@ -45,8 +47,8 @@ static inline struct simpler_host_bo *to_simpler_host_bo(struct drm_gem_object *
 	return container_of(to_drm_gem_shmem_obj(object), struct simpler_host_bo, base);
 }
 
-/** simpler_bo_create - a zeroed buffer in device memory, or ERR_PTR */
-struct simpler_bo *simpler_bo_create(struct simpler_device *sdev, u64 bytes, u32 flags);
+/** simpler_bo_create - a zeroed buffer in device memory, charged to the file, or ERR_PTR */
+struct simpler_bo *simpler_bo_create(struct simpler_ctx *ctx, u64 bytes, u32 flags);
 
 /* driver hook: the shmem helper needs an object, also for an import */
 struct drm_gem_object *simpler_gem_create_object(struct drm_device *drm, size_t size);

@@ -60,23 +60,16 @@ static int map_object(struct simpler_ctx *ctx, struct simpler_mapping *mapping)
 {
 	int ret;
 
-	ret = simpler_ctx_charge(ctx, mapping->charged);
-	if (ret)
-		return ret;
 	ret = place(ctx, mapping);
 	if (ret)
-		goto uncharge;
+		return ret;
 	ret = xa_err(xa_store(&ctx->vm.objects, key_of(mapping->object), mapping, GFP_KERNEL));
-	if (ret)
-		goto displace;
+	if (ret) {
+		leave(ctx, mapping);
+		return ret;
+	}
 	drm_gem_object_get(mapping->object);	/* put by unmap_object() */
 	return 0;
-
-displace:
-	leave(ctx, mapping);
-uncharge:
-	simpler_ctx_uncharge(ctx, mapping->charged);
-	return ret;
 }
 
 static int create_mapping(struct simpler_ctx *ctx, struct drm_gem_object *object)
@@ -88,7 +81,6 @@ static int create_mapping(struct simpler_ctx *ctx, struct drm_gem_object *object
 		return -ENOMEM;
 	mapping->object = object;
 	mapping->handles = 1;
-	mapping->charged = simpler_is_device_bo(object) ? object->size : 0;
 	ret = map_object(ctx, mapping);
 	if (ret)
 		kfree(mapping);
@@ -118,7 +110,6 @@ static void unmap_object(struct simpler_ctx *ctx, struct simpler_mapping *mappin
 	trace_simpler_unmap(ctx->sdev, ctx->id, mapping->node.start, mapping->node.size);
 	xa_erase(&ctx->vm.objects, key_of(mapping->object));
 	leave(ctx, mapping);
-	simpler_ctx_uncharge(ctx, mapping->charged);
 	drm_gem_object_put(mapping->object);
 	kfree(mapping);
 }

@@ -24,6 +24,12 @@ int simpler_ctx_open(struct drm_device *drm, struct drm_file *file)
 
 	if (!ctx)
 		return -ENOMEM;
+	ctx->account = kzalloc(sizeof(*ctx->account), GFP_KERNEL);
+	if (!ctx->account) {
+		kfree(ctx);
+		return -ENOMEM;
+	}
+	kref_init(&ctx->account->ref);
 	ctx->sdev = sdev;
 	ctx->file = file;
 	ctx->pid = task_tgid_nr(current);
@@ -89,17 +95,26 @@ int simpler_ctx_ready(struct simpler_ctx *ctx)
 	return create_on_device(ctx);
 }
 
-int simpler_ctx_charge(struct simpler_ctx *ctx, u64 bytes)
+static void account_release(struct kref *ref)
 {
-	if (atomic64_add_return(bytes, &ctx->device_bytes) <= simpler_file_quota(ctx->sdev))
-		return 0;
-	atomic64_sub(bytes, &ctx->device_bytes);
-	return -EDQUOT;
+	kfree(container_of(ref, struct simpler_account, ref));
 }
 
-void simpler_ctx_uncharge(struct simpler_ctx *ctx, u64 bytes)
+int simpler_account_charge(struct simpler_device *sdev, struct simpler_account *account,
+			   u64 bytes)
 {
-	atomic64_sub(bytes, &ctx->device_bytes);
+	if (atomic64_add_return(bytes, &account->bytes) > simpler_file_quota(sdev)) {
+		atomic64_sub(bytes, &account->bytes);
+		return -EDQUOT;
+	}
+	kref_get(&account->ref);
+	return 0;
+}
+
+void simpler_account_uncharge(struct simpler_account *account, u64 bytes)
+{
+	atomic64_sub(bytes, &account->bytes);
+	kref_put(&account->ref, account_release);
 }
 
 static int map_changed(struct simpler_ctx *ctx, u64 addr, u64 bytes)
@@ -251,5 +266,6 @@ void simpler_ctx_close(struct drm_device *drm, struct drm_file *file)
 	if (ctx->dummy)
 		__free_page(ctx->dummy);
 	mutex_destroy(&ctx->lock);
+	kref_put(&ctx->account->ref, account_release);
 	kfree(ctx);
 }

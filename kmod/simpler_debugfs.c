@@ -37,7 +37,7 @@ static int contexts_show(struct seq_file *m, void *unused)
 	list_for_each_entry(ctx, &sdev->contexts, link) {
 		seq_printf(m, "context %u pid %d state %u memory %lld pinned %lld faults %u\n",
 			   ctx->id, ctx->pid, ctx->state,
-			   (s64)atomic64_read(&ctx->device_bytes),
+			   (s64)simpler_ctx_bytes(ctx),
 			   (s64)atomic64_read(&ctx->pinned_bytes), ctx->faults);
 		show_streams_of(m, ctx);
 	}

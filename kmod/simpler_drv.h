@@ -121,6 +121,15 @@ static inline struct simpler_device *to_simpler_device(struct drm_device *drm)
 	return container_of(drm, struct simpler_device, drm);
 }
 
+/*
+ * Device memory that one file has asked for: it counts until it is free, also when a
+ * user mapping or another file keeps it after the handle, or the file, is closed.
+ */
+struct simpler_account {
+	struct kref ref;
+	atomic64_t bytes;
+};
+
 struct simpler_ctx {
 	struct simpler_device *sdev;
 	struct drm_file *file;
@@ -138,7 +147,7 @@ struct simpler_ctx {
 	bool closing;
 	bool may_ring;			/* has had a user-mode stream */
 	struct page *dummy;		/* what a doorbell mapping shows once the device is gone */
-	atomic64_t device_bytes;	/* counts against the quota */
+	struct simpler_account *account;	/* counts against the quota */
 	atomic64_t pinned_bytes;
 	atomic64_t busy_ns;
 };
@@ -201,8 +210,14 @@ int simpler_ctx_error(struct simpler_ctx *ctx);
 void simpler_ctx_ban(struct simpler_ctx *ctx, const struct drm_simpler_fault *fault);
 void simpler_ctx_lose_all(struct simpler_device *sdev);
 void simpler_ctx_end_fences(struct simpler_ctx *ctx, int error);
-int simpler_ctx_charge(struct simpler_ctx *ctx, u64 bytes);
-void simpler_ctx_uncharge(struct simpler_ctx *ctx, u64 bytes);
+/** simpler_account_charge - take a reference and count @bytes, or -EDQUOT */
+int simpler_account_charge(struct simpler_device *sdev, struct simpler_account *account,
+			   u64 bytes);
+void simpler_account_uncharge(struct simpler_account *account, u64 bytes);
+static inline u64 simpler_ctx_bytes(struct simpler_ctx *ctx)
+{
+	return atomic64_read(&ctx->account->bytes);
+}
 /** simpler_ctx_sync - the device uses no mapping of the range any more that was removed */
 void simpler_ctx_sync(struct simpler_ctx *ctx, u64 addr, u64 bytes);
 /** simpler_ctx_announce - the device knows mappings that were added. 0 or -EIO */

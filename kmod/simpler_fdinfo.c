@@ -49,7 +49,7 @@ void simpler_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 	show_region(p, "device", usage.device, usage.device_shared);
 	show_region(p, "host", usage.host, usage.host_shared);
 	drm_printf(p, "simpler-charged-device:\t%lld KiB\n",
-		   (s64)atomic64_read(&ctx->device_bytes) >> 10);
+		   (s64)simpler_ctx_bytes(ctx) >> 10);
 	drm_printf(p, "simpler-pinned-host:\t%lld KiB\n",
 		   (s64)atomic64_read(&ctx->pinned_bytes) >> 10);
 	drm_printf(p, "simpler-context:\t%d\n", (int)ctx->id);

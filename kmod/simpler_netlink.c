@@ -233,7 +233,7 @@ static int fill_context(struct sk_buff *skb, struct simpler_device *sdev, void *
 	       nla_put_u32(skb, SIMPLER_NL_ATTR_CONTEXT_STATE, READ_ONCE(ctx->state)) ?:
 	       nla_put_u32(skb, SIMPLER_NL_ATTR_PID, ctx->pid) ?:
 	       nla_put_u32(skb, SIMPLER_NL_ATTR_STREAMS, atomic_read(&ctx->stream_count)) ?:
-	       put_u64(skb, SIMPLER_NL_ATTR_MEMORY_USED, atomic64_read(&ctx->device_bytes)) ?:
+	       put_u64(skb, SIMPLER_NL_ATTR_MEMORY_USED, simpler_ctx_bytes(ctx)) ?:
 	       put_u64(skb, SIMPLER_NL_ATTR_PINNED, atomic64_read(&ctx->pinned_bytes));
 }
 

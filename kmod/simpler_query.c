@@ -57,7 +57,7 @@ static void fill_memory(struct simpler_ctx *ctx, void *result)
 		.total = sdev->memory_bytes,
 		/* How much others use is a side channel. */
 		.used = perfmon_capable() ? READ_ONCE(sdev->mem.used) : 0,
-		.file_used = atomic64_read(&ctx->device_bytes),
+		.file_used = simpler_ctx_bytes(ctx),
 		.file_quota = simpler_file_quota(sdev),
 		.file_pinned = atomic64_read(&ctx->pinned_bytes),
 		.page_bytes = PAGE_SIZE,

@@ -222,16 +222,10 @@ static int create_ring(struct simpler_stream *stream)
 			       (u64)stream->entries * SIMPLER_HW_CMD_BYTES);
 	struct simpler_bo *bo;
 	u64 run;
-	int ret;
 
-	ret = simpler_ctx_charge(stream->ctx, bytes);
-	if (ret)
-		return ret;
-	bo = simpler_bo_create(sdev, bytes, DRM_SIMPLER_BO_CONTIGUOUS | SIMPLER_BO_RING);
-	if (IS_ERR(bo)) {
-		simpler_ctx_uncharge(stream->ctx, bytes);
+	bo = simpler_bo_create(stream->ctx, bytes, DRM_SIMPLER_BO_CONTIGUOUS | SIMPLER_BO_RING);
+	if (IS_ERR(bo))
 		return PTR_ERR(bo);
-	}
 	stream->ring_bo = bo;
 	stream->ring = simpler_mem_ptr(sdev, simpler_mem_run(sdev, &bo->extent, 0, &run));
 	stream->commands = (void *)(stream->ring + 1);
@@ -310,7 +304,7 @@ static int stream_start(struct simpler_stream *stream, u32 timeout_ms)
 		return ret;
 	ret = alloc_hw_id(stream);
 	if (ret)
-		goto uncharge;
+		return ret;
 	ret = stream->user ? 0 : simpler_sched_init(stream, timeout_ms);
 	if (ret)
 		goto free_id;
@@ -332,8 +326,6 @@ fini_sched:
 		simpler_sched_fini(stream);
 free_id:
 	xa_erase(&sdev->stream_ids, stream->hw_id);
-uncharge:
-	simpler_ctx_uncharge(stream->ctx, stream->ring_bo->base.size);
 	return ret;
 }
 
@@ -452,7 +444,6 @@ void simpler_stream_end(struct simpler_stream *stream)
 		simpler_sched_fini(stream);
 	xa_erase(&stream->sdev->stream_ids, stream->hw_id);
 	drm_vma_node_revoke(&stream->ring_bo->base.vma_node, ctx->file);
-	simpler_ctx_uncharge(ctx, stream->ring_bo->base.size);
 	atomic_dec(&ctx->stream_count);
 	simpler_stream_put(stream);	/* the one of creation */
 }

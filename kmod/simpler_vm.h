@@ -46,7 +46,6 @@ struct simpler_mapping {
 	struct drm_mm_node node;
 	struct drm_gem_object *object;	/* referenced; or NULL, and: */
 	u32 handles;
-	u64 charged;			/* bytes counted against the quota */
 	struct mm_struct *owner;
 	struct page **pages;
 	unsigned long page_count;

@@ -188,7 +188,7 @@ struct drm_simpler_memory_info {
 	/** @used: bytes in use by all files; 0 without CAP_PERFMON. */
 	__u64 used;
 
-	/** @file_used: device memory of this file's buffers and rings. */
+	/** @file_used: device memory that this file asked for and that is not free yet. */
 	__u64 file_used;
 
 	/** @file_quota: limit of @file_used. */
