@@ -2,11 +2,13 @@
 /* The pipeline of section 9.3. */
 #include "pass.h"
 #include "passes.h"
+#include "pipe.h"
 #include "plan.h"
 #include "sync.h"
 
 const struct pto_pass pto_passes[] = {
 	{ "check-level", pass_check_level, NULL },
+	{ "check-pipes", pass_check_pipes, NULL },
 	{ "lower-events", pass_lower_events, NULL },
 	{ "infer-layout", pass_infer_layout, infer_layout_wanted },
 	{ "plan-memory", pass_plan_memory, plan_memory_wanted },
