@@ -10,6 +10,10 @@ packages="gcc g++ clang libclang-rt-dev make binutils git pkg-config
 	flex bison bc xz-utils libnl-genl-3-dev libkmod-dev
 	libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
 	libdrm-dev sparse"
+case $(cat /etc/debian_version 2>/dev/null) in	# msgpack-c changed its name in Debian 13
+12*) packages="$packages libmsgpack-dev" ;;
+*) packages="$packages libmsgpack-c-dev" ;;
+esac
 
 die() {
 	echo "setup.sh: $*" >&2

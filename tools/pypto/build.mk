@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# The PyPTO compiler: a library, the extension module pypto._core and the package around it. Needs msgpack-c
+# (scripts/setup.sh); without it nothing of this is built.
+MSGPACK_LIBS := $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack 2>/dev/null)
+ifneq ($(MSGPACK_LIBS),)
+pypto_OBJS := $(patsubst %,$(BUILD)/obj/%.o,$(wildcard tools/pypto/*.c))
+pypto_module_OBJS := $(patsubst %,$(BUILD)/obj/%.o,$(wildcard tools/pypto/module/*.c))
+PYPTO_A := $(BUILD)/libpypto.a
+pypto_EXT := $(BUILD)/python/pypto/_core.abi3.so
+pypto_FILES := $(patsubst tools/pypto/python/%,$(BUILD)/python/%,\
+	$(foreach s,py pyi typed,$(wildcard tools/pypto/python/pypto/*.$s)))
+all_TARGETS += $(PYPTO_A)
+python_TARGETS += $(pypto_EXT) $(pypto_FILES)
+
+$(PYPTO_A): $(pypto_OBJS)
+	@echo '  AR      $@'
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(pypto_module_OBJS): CPPFLAGS += -isystem $(PY_INCLUDE) -DPy_LIMITED_API=0x030b0000 -DPY_SSIZE_T_CLEAN
+
+$(pypto_EXT): $(pypto_module_OBJS) $(PYPTO_A) $(BUILD)/libsimpler.a
+	@mkdir -p $(@D)
+	@echo '  LD      $@'
+	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -shared -o $@ $^ $(MSGPACK_LIBS) -lm $(LDLIBS)
+
+$(pypto_FILES): $(BUILD)/python/%: tools/pypto/python/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+-include $(addsuffix .d,$(pypto_OBJS) $(pypto_module_OBJS))
+endif

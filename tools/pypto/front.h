@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Front end: from the Python tree to IR. spec pypto.md section 3, decisions.md D3, D6, D8, D13, D15.
+ *
+ * A mistake is recorded where it is found and the statement is given up; the names it would have
+ * assigned are marked broken, and whatever uses a broken name is silent, so that several
+ * independent mistakes are reported in one run, each once.
+ *
+ * Names and variables: assigning to a name uses the variable that had this name and exactly this
+ * type before, else a new variable. So a name that is assigned in both branches of an if, or before
+ * and in a loop, is one variable there; ConvertToSSA works on variables alone.
+ */
+#ifndef PYPTO_FRONT_H
+#define PYPTO_FRONT_H
+
+#include "ops.h"
+#include "syntax.h"
+#include "walk.h"
+
+enum binding_state { BIND_NONE, BIND_OK, BIND_BROKEN, BIND_MAYBE };
+struct binding {
+	const char *name;
+	struct ir_node *node;
+	uint8_t state;
+	struct span span;		/* where it got this value */
+	uint64_t set_at;		/* front.clock at that moment */
+	const char *why;		/* of BIND_MAYBE */
+	struct ir_list variables;	/* all that have had this name */
+};
+
+/* What a binding was before a change, to go back at the end of a branch. */
+struct change {
+	struct binding *binding, before;
+};
+
+struct loop_frame {
+	struct loop_frame *outer;
+	uint64_t started_at;
+	struct ir_list used;	/* struct binding *: read in the body, with a value from outside */
+};
+
+/* The body whose yield is expected. */
+struct yield_site {
+	const struct py_node *stmt;	/* the yield that was found, or NULL */
+	struct ir_list values;
+	const struct py_node *targets;	/* left of it, or NULL */
+	const struct ir_type *annotation;
+};
+
+struct front {
+	struct px *px;
+	struct py_scope *scope;
+	struct ir_program *program;	/* NULL for a free function */
+	struct ir_function *func;
+	const struct py_node *def;
+	uint8_t flags;
+	struct var_map names;		/* interned name -> struct binding */
+	struct var_map roots;		/* tensor variable -> parameter whose memory it is */
+	struct ir_list dynamics;	/* shared by the functions of a program */
+	struct ir_list memrefs;
+	struct change *changes;
+	size_t n_changes, change_room;
+	uint64_t clock;
+	struct loop_frame *loop;
+	struct ir_list *stmts;		/* where statements are put */
+	struct yield_site *yield;
+	unsigned int depth;		/* of loops and branches */
+	unsigned int incore;		/* inside pl.incore() */
+	const char *inline_prefix;	/* of the names of the inline function being expanded */
+	struct py_scope *inline_scope;
+	struct ir_node *inline_value;
+	unsigned int n_inlined;
+	unsigned int inline_depth;
+	bool returned;
+};
+
+/* ---- Names (front_scope.c) ---- */
+
+struct binding *bind_find(struct front *f, const char *name);
+void bind_set(struct front *f, const char *name, struct ir_node *node, struct span span);
+void bind_break(struct front *f, const char *name, struct span span);
+/* Values inside a branch or loop; see front_scope.c. */
+size_t bind_mark(struct front *f);
+void bind_rollback(struct front *f, size_t mark);
+struct change *bind_changes(struct front *f, size_t mark, size_t *n);
+void bind_join(struct front *f, const struct change *then_end, size_t n, size_t mark);
+void bind_end_loop(struct front *f, size_t mark, struct span span);
+/* Value of a name in DSL or Python scope; NULL with a mistake, or silently when broken. */
+struct ir_node *name_value(struct front *f, const struct py_node *name);
+struct ir_node *value_node(struct front *f, const struct py_value *value, struct span span,
+			   const char *name);
+struct ir_node *front_dynamic(struct front *f, const char *name, struct span span);
+struct ir_memref *front_memref(struct front *f, int64_t space, int64_t addr, uint64_t size,
+			       uint64_t id, struct span span);
+bool front_in_kernel(const struct front *f);
+
+/* ---- Annotations (front_type.c) ---- */
+
+struct annotation {
+	const struct ir_type *type;
+	uint8_t direction;
+};
+bool is_pl(const struct front *f, const struct py_node *node, const char *name);
+/* Name after pl. ("load"), or NULL. */
+const char *pl_name(const struct front *f, const struct py_node *node);
+int front_annotation(struct front *f, const struct py_node *node, bool param,
+		     struct annotation *out);
+int front_dtype(struct front *f, const struct py_node *node, unsigned int *dtype);
+
+/* ---- Expressions (front_expr.c, front_op.c, front_call.c) ---- */
+
+struct ir_node *front_expr(struct front *f, const struct py_node *node);
+/* front_expr(), which must give a value. */
+struct ir_node *front_value(struct front *f, const struct py_node *node);
+struct ir_node *front_call(struct front *f, const struct py_node *node);
+struct ir_node *front_pl_call(struct front *f, const struct py_node *node, const char *space,
+			      const char *name);
+struct ir_node *front_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
+			    struct ir_node *right, struct span span);
+/* Operator @op applied to ready arguments. */
+struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_list args,
+			    struct ir_attr *attrs, uint32_t n_attrs, struct span span);
+/* A scalar as @type where the value is preserved (D8); NULL with a mistake. */
+struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type);
+bool front_accepts(const struct ir_type *have, const struct ir_type *want);
+struct ir_node *front_inline(struct front *f, const struct py_node *call,
+			     const struct py_value *value);
+int front_return(struct front *f, const struct py_node *node);
+void front_signature(struct front *f, const struct py_node *def);
+
+/* ---- Statements (front_stmt.c, front_loop.c) ---- */
+
+void front_body(struct front *f, const struct py_list *body);
+void front_emit(struct front *f, struct ir_node *stmt);
+int front_for(struct front *f, const struct py_node *node);
+int front_while(struct front *f, const struct py_node *node);
+int front_if(struct front *f, const struct py_node *node);
+/* Parses @body into a statement of its own. */
+struct ir_node *front_block(struct front *f, const struct py_list *body, struct span span,
+			    struct yield_site *site);
+struct ir_node *front_assign_name(struct front *f, const struct py_node *target,
+				  struct ir_node *value, const struct ir_type *annotation);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of operators: exposure and dispatch of section 4.1, and where an operator may stand. */
+#include <errno.h>
+#include <string.h>
+
+#include "front.h"
+
+/* ---- Where an operator may stand: table of section 3.5 ---- */
+
+static bool op_in_orchestration(const struct px_op *op)
+{
+	return op->rule == rule_create_tensor || op->rule == rule_read || op->rule == rule_slice ||
+	       op->rule == rule_dim || op->rule == rule_reshape;
+}
+
+static bool op_on_control_cpu(const struct px_op *op)
+{
+	return op->rule == rule_allocate_cluster || op->rule == rule_create_pipe;
+}
+
+static bool misplaced(struct front *f, const struct px_op *op, struct span span)
+{
+	bool kernel = front_in_kernel(f), tile = op_is(op, "block") || op_is(op, "pipe");
+	struct diag *diag;
+
+	if (op_on_control_cpu(op)) {
+		if (!kernel)
+			return false;
+		diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
+					  "Operation '%s' cannot be used in an InCore function", op->pl),
+			  "Call it in the Orchestration function and pass the result");
+		return true;
+	}
+	if (tile && !kernel) {
+		diag = diag_add(f->px, DIAG_OPERATION, span,
+				"Operation '%s' works on tiles and must be inside an InCore function or pl.incore() region",
+				op->pl);
+		diag_hint(f->px, diag, f->func->func_type == FN_OPAQUE ?
+			  "Put it inside 'with pl.incore():'" :
+			  "Move it into a function with type=pl.FunctionType.InCore and call that");
+		return true;
+	}
+	if (f->func->func_type == FN_ORCHESTRATION && op_is(op, "tensor") &&
+	    !op_in_orchestration(op)) {
+		diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
+					  "tensor operator '%s' must be inside an InCore function or pl.incore() region",
+					  op->name),
+			  "Move it into an InCore function, or make this function Opaque");
+		return true;
+	}
+	return false;
+}
+
+/* Where the written tensor of an operator stands among its arguments; -1: it writes none. */
+static int written_tensor(const struct px_op *op)
+{
+	return op->rule == rule_store ? 3 : op->rule == rule_mscatter ? 2 : -1;
+}
+
+static uint32_t param_index(const struct front *f, const struct ir_node *var)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->func->params.n && f->func->params.at[i] != var; i++)
+		;
+	return i;
+}
+
+static struct ir_node *root_of(struct front *f, struct ir_node *tensor)
+{
+	struct ir_node *root = var_map_get(&f->roots, tensor);
+
+	return root ? root : tensor;
+}
+
+static bool write_refused(struct front *f, struct ir_node *tensor, struct span span)
+{
+	const struct ir_node *root = root_of(f, tensor);
+	uint32_t i = param_index(f, root);
+	const char *name;
+
+	if (f->func->func_type == FN_OPAQUE || i == f->func->params.n ||
+	    f->func->directions[i] != DIR_IN)
+		return false;
+	name = IR_AS(root, var)->name;
+	diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
+				  "Parameter '%s' is read-only, but this writes to it", name),
+		  "Declare it %s: pl.Out[...] (only written) or pl.InOut[...]", name);
+	return true;
+}
+
+struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_list args,
+			    struct ir_attr *attrs, uint32_t n_attrs, struct span span)
+{
+	struct op_use use = { .px = f->px, .op = op, .span = span, .args = args, .attrs = attrs,
+			      .n_attrs = n_attrs };
+	int written = written_tensor(op);
+	struct ir_node *call;
+
+	if (misplaced(f, op, span))
+		return NULL;
+	call = op_call(&use);
+	if (!call)
+		return NULL;
+	if (written >= 0) {
+		struct ir_node *tensor = IR_AS(call, call)->args.at[written];
+
+		if (write_refused(f, tensor, span))
+			return NULL;
+		var_map_set(&f->roots, call, root_of(f, tensor));
+	}
+	return call;
+}
+
+/* ---- Keyword values ---- */
+
+static int attr_of_const(const struct ir_node *e, struct ir_attr *attr)
+{
+	switch (e->kind) {
+	case IR_CONST_BOOL:
+		attr->kind = AT_BOOL;
+		attr->i = IR_AS(e, const)->value;
+		return 0;
+	case IR_CONST_INT:
+		attr->kind = AT_INT;
+		attr->i = IR_AS(e, const)->value;
+		return 0;
+	case IR_CONST_FLOAT:
+		attr->kind = AT_FLOAT;
+		attr->f = IR_AS(e, float)->value;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int attr_of_value(const struct py_value *value, struct ir_attr *attr)
+{
+	static const uint8_t kinds[] = { [VAL_BOOL] = AT_BOOL, [VAL_INT] = AT_INT,
+					 [VAL_FLOAT] = AT_FLOAT, [VAL_STR] = AT_STR,
+					 [VAL_DTYPE] = AT_DTYPE, [VAL_ENUM] = AT_ENUM };
+
+	if (value->kind < VAL_BOOL || value->kind > VAL_ENUM || value->kind == VAL_HUGE)
+		return -EINVAL;
+	attr->kind = kinds[value->kind];
+	attr->class = value->class;
+	attr->i = value->i;
+	attr->f = value->f;
+	attr->s = value->s;
+	return 0;
+}
+
+/* pl.MemorySpace.Mat */
+static int attr_of_enum(struct front *f, const struct py_node *node, struct ir_attr *attr)
+{
+	const char *class = node->kind == PY_ATTRIBUTE ? pl_name(f, node->x) : NULL;
+	int i;
+
+	for (i = 0; class && i < EN_CLASSES; i++) {
+		if (strcmp(enum_class_name(i), class))
+			continue;
+		attr->kind = AT_ENUM;
+		attr->class = i;
+		attr->i = enum_find(i, node->name);
+		if (attr->i >= 0)
+			return 0;
+		diag_add(f->px, DIAG_OPERATION, node->span, "pl.%s has no member '%s'", class,
+			 node->name);
+		return -EBADMSG;
+	}
+	return -EINVAL;
+}
+
+/* @none: set when the value is None, which stands for "not given" */
+static int keyword_value(struct front *f, const struct py_node *node, struct ir_attr *attr,
+			 bool *none)
+{
+	const char *name = pl_name(f, node), *why = NULL;
+	struct py_value value = { 0 };
+	const struct binding *b;
+	struct ir_node *e;
+	int rc = attr_of_enum(f, node, attr);
+
+	if (rc != -EINVAL)
+		return rc;
+	if (node->kind == PY_NONE) {
+		*none = true;
+		return 0;
+	}
+	if (name && dtype_find(name)) {
+		attr->kind = AT_DTYPE;
+		attr->i = dtype_find(name)->code;
+		return 0;
+	}
+	b = node->kind == PY_NAME ? bind_find(f, node->name) : NULL;
+	if ((!b || b->state == BIND_NONE) &&
+	    !f->scope->eval(f->scope, f->px, node, &value, &why) && !attr_of_value(&value, attr))
+		return 0;
+	e = front_value(f, node);
+	if (!e)
+		return -EBADMSG;
+	if (!attr_of_const(e, attr))
+		return 0;
+	diag_add(f->px, DIAG_OPERATION, node->span, "Keyword '%s' must be a constant", attr->key);
+	return -EBADMSG;
+}
+
+/* ---- Binding of arguments ---- */
+
+struct op_bind {
+	struct front *f;
+	const struct py_node *node;
+	const struct px_op *op;
+	struct op_param params[OP_MAX_PARAMS];
+	unsigned int n;
+	bool taken[OP_MAX_PARAMS];
+	struct ir_node *early[2];	/* arguments that dispatch has parsed */
+	struct ir_node *values[OP_MAX_PARAMS];
+	struct ir_attr attrs[OP_MAX_PARAMS];
+	uint32_t n_attrs;
+	bool failed;
+};
+
+static void bind_one(struct op_bind *b, unsigned int i, const struct py_node *value,
+		     struct ir_node *early)
+{
+	const struct op_param *param = &b->params[i];
+	bool none = false;
+
+	b->taken[i] = true;
+	if (param->kind != '@') {
+		if (value->kind == PY_NONE && param->optional)
+			return;
+		b->values[i] = early ? early : front_value(b->f, value);
+		b->failed |= !b->values[i];
+		return;
+	}
+	b->attrs[b->n_attrs].key = px_intern(b->f->px, param->name);
+	if (keyword_value(b->f, value, &b->attrs[b->n_attrs], &none))
+		b->failed = true;
+	else if (!none)
+		b->n_attrs++;
+}
+
+static void too_many(struct op_bind *b)
+{
+	diag_add(b->f->px, DIAG_OPERATION, b->node->span,
+		 "The operator %s requires %s%u argument%s, but got %u", b->op->name,
+		 b->n && (b->params[b->n - 1].optional || b->params[b->n - 1].kind == '@') ?
+		 "at most " : "exactly ", b->n, b->n == 1 ? "" : "s", b->node->args.n);
+	b->failed = true;
+}
+
+static void bind_keyword(struct op_bind *b, const struct py_node *kw)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n && strcmp(b->params[i].name, kw->name); i++)
+		;
+	if (i < b->n && !b->taken[i]) {
+		bind_one(b, i, kw->x, NULL);
+		return;
+	}
+	b->failed = true;
+	if (i < b->n)
+		diag_add(b->f->px, DIAG_OPERATION, kw->span,
+			 "Argument '%s' of operator '%s' is given twice", kw->name, b->op->name);
+	else
+		diag_hint(b->f->px, diag_add(b->f->px, DIAG_OPERATION, kw->span,
+					     "Unknown kwarg '%s' for operator '%s'", kw->name,
+					     b->op->name),
+			  "pl.%s(%s)", b->op->pl, b->op->params);
+}
+
+/* Section 2 row 2: store(tile, offsets, tensor) means a region of the tile's size. */
+static bool short_store(struct op_bind *b)
+{
+	struct ir_node *tensor;
+	struct ir_tuple *shapes;
+	const struct ir_type *tile;
+
+	if (b->op->rule != rule_store || b->node->args.n != 3 || b->node->keywords.n)
+		return false;
+	if (b->node->args.at[2]->kind == PY_LIST || b->node->args.at[2]->kind == PY_TUPLE)
+		return false;
+	tensor = front_value(b->f, b->node->args.at[2]);
+	if (!tensor || tensor->type->kind != TY_TENSOR)
+		return false;
+	bind_one(b, 0, b->node->args.at[0], b->early[0]);
+	bind_one(b, 1, b->node->args.at[1], b->early[1]);
+	if (b->failed)
+		return true;
+	tile = b->values[0]->type;
+	shapes = ir_new(b->f->px, IR_MAKE_TUPLE, b->node->span, type_tuple(b->f->px, NULL, 0));
+	while (shapes->elements.n + tile->shape.n < tensor->type->shape.n)
+		list_push(b->f->px, &shapes->elements, ir_int(b->f->px, 1, DT_INDEX, b->node->span));
+	for (uint32_t i = 0; i < tile->shape.n; i++)
+		list_push(b->f->px, &shapes->elements, tile->shape.at[i]);
+	b->values[2] = &shapes->node;
+	b->values[3] = tensor;
+	return true;
+}
+
+static struct ir_node *bind_and_apply(struct op_bind *b)
+{
+	struct ir_list args = { 0 };
+	struct ir_attr *attrs;
+	uint32_t i;
+
+	b->n = op_params(b->op, b->params);
+	if (!short_store(b)) {
+		if (b->node->args.n > b->n)
+			too_many(b);
+		for (i = 0; i < b->node->args.n && i < b->n; i++)
+			bind_one(b, i, b->node->args.at[i], i < 2 ? b->early[i] : NULL);
+		for (i = 0; i < b->node->keywords.n; i++)
+			bind_keyword(b, b->node->keywords.at[i]);
+	}
+	if (b->failed)
+		return NULL;
+	for (i = 0; i < b->n; i++)
+		if (b->params[i].kind != '@')
+			list_push(b->f->px, &args, b->values[i]);
+	while (args.n && !args.at[args.n - 1])
+		args.n--;
+	attrs = px_alloc(b->f->px, b->n_attrs + 1, sizeof(*attrs));
+	memcpy(attrs, b->attrs, b->n_attrs * sizeof(*attrs));
+	return front_apply(b->f, b->op, args, attrs, b->n_attrs, b->node->span);
+}
+
+/* ---- Dispatch ---- */
+
+static const struct py_node *first_argument(const struct py_node *node)
+{
+	return node->args.n ? node->args.at[0] : node->keywords.n ? node->keywords.at[0]->x : NULL;
+}
+
+static struct ir_node *scalar_call(struct front *f, const struct py_node *node, const char *name,
+				   struct ir_node *first)
+{
+	struct ir_node *second;
+	unsigned int dtype;
+	bool is_min = !strcmp(name, "min"), is_max = !strcmp(name, "max");
+
+	if (!strcmp(name, "cast") && node->args.n == 2 && !node->keywords.n) {
+		if (front_dtype(f, node->args.at[1], &dtype))
+			return NULL;
+		return ir_cast(f->px, first, dtype, node->span);
+	}
+	if (!is_min && !is_max) {
+		diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, node->span,
+					  "Operation '%s' is not supported for scalar arguments", name),
+			  "Supported scalar ops: min, max");
+		return NULL;
+	}
+	if (node->args.n != 2 || node->keywords.n) {
+		diag_add(f->px, DIAG_OPERATION, node->span,
+			 "Scalar binary operation '%s' requires exactly 2 arguments, got %u", name,
+			 node->args.n + node->keywords.n);
+		return NULL;
+	}
+	second = front_value(f, node->args.at[1]);
+	return second ? front_arith(f, is_min ? IR_MIN : IR_MAX, first, second, node->span) : NULL;
+}
+
+/* Both kinds of operands exist: the first argument decides. */
+static const struct px_op *dispatch(struct front *f, const struct py_node *node, const char *name,
+				    const struct px_op *block, const struct px_op *tensor,
+				    struct ir_node **first)
+{
+	const struct py_node *arg = first_argument(node);
+	enum type_kind kind;
+
+	if (!arg) {
+		diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, node->span,
+					  "Unified operation '%s' requires at least one argument for type dispatch",
+					  name),
+			  "Provide a Tensor or Tile as the first argument");
+		return NULL;
+	}
+	*first = front_value(f, arg);
+	if (!*first)
+		return NULL;
+	kind = (*first)->type->kind;
+	if (kind == TY_TILE || kind == TY_TENSOR)
+		return kind == TY_TILE ? block : tensor;
+	if (kind != TY_SCALAR)
+		diag_add(f->px, DIAG_OPERATION, node->span,
+			 "Cannot dispatch '%s': first argument has type %s, expected TensorType, TileType, or ScalarType",
+			 name, type_kind_name((*first)->type));
+	return NULL;
+}
+
+/* Names that also have a meaning for scalars, or could be taken for one. */
+static bool checks_first(const struct px_op *block, const struct px_op *tensor)
+{
+	return (block && tensor) || (block && block->params[0] == 't' && !block->instr) ||
+	       (block && block->scalar) ||
+	       (block && !strcmp(block->params, "t tile") && block->instr);
+}
+
+static struct ir_node *apply_named(struct front *f, const struct py_node *node, const char *name,
+				   const struct px_op *block, const struct px_op *tensor)
+{
+	struct op_bind b = { .f = f, .node = node, .op = block ? block : tensor };
+
+	if (checks_first(block, tensor)) {
+		b.op = dispatch(f, node, name, block, tensor, &b.early[0]);
+		if (b.early[0] && b.early[0]->type->kind == TY_SCALAR)
+			return scalar_call(f, node, name, b.early[0]);
+		if (!b.early[0])
+			return NULL;
+		if (!b.op) {
+			diag_add(f->px, DIAG_OPERATION, node->span,
+				 "Operation '%s' is not defined for %s", name,
+				 type_kind_name(b.early[0]->type));
+			return NULL;
+		}
+		if (!node->args.n)
+			b.early[0] = NULL;
+	}
+	if (b.op->scalar && node->args.n > 1) {
+		b.early[1] = front_value(f, node->args.at[1]);
+		if (!b.early[1])
+			return NULL;
+		if (b.early[1]->type->kind == TY_SCALAR)
+			b.op = op_find(b.op->scalar);
+	}
+	return bind_and_apply(&b);
+}
+
+static struct ir_node *unknown(struct front *f, const struct py_node *node, const char *space,
+			       const char *name)
+{
+	struct diag *diag;
+	const struct px_op *op;
+	size_t i;
+
+	if (space) {
+		diag_add(f->px, DIAG_OPERATION, node->span, "Unknown %s operation: %s", space, name);
+		return NULL;
+	}
+	diag = diag_add(f->px, DIAG_UNSUPPORTED, node->span, "Unsupported function call: pl.%s", name);
+	for (i = 0; (op = op_at(i)); i++)
+		if (op->pl && !strncmp(op->pl, name, 3))
+			diag_hint(f->px, diag, "Did you mean pl.%s?", op->pl);
+	return NULL;
+}
+
+static struct ir_node *block_call(struct front *f, const struct py_node *node, const char *name)
+{
+	diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, node->span,
+				  "The namespace pl.block is not supported"),
+		  "Use pl.%s", name);
+	return NULL;
+}
+
+struct ir_node *front_pl_call(struct front *f, const struct py_node *node, const char *space,
+			      const char *name)
+{
+	const struct px_op *block, *tensor;
+
+	if (space && (!strcmp(space, "block") || !strcmp(space, "tile")))
+		return block_call(f, node, name);
+	if (!strcmp(name, "view"))
+		name = "slice";
+	if (space) {
+		tensor = op_find_pl(space, name);
+		return tensor ? apply_named(f, node, name, NULL, tensor) :
+		       unknown(f, node, space, name);
+	}
+	block = op_find_pl("block", name);
+	if (!block)
+		block = op_find_pl("pipe", name);
+	if (!block)
+		block = op_find_pl("cluster", name);
+	tensor = op_find_pl("tensor", name);
+	if (tensor && strchr(tensor->pl, '.'))
+		tensor = NULL;
+	if (!block && !tensor)
+		return unknown(f, node, NULL, name);
+	return apply_named(f, node, name, block, tensor);
+}

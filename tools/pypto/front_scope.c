@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names. A binding says what a name means at this point of the text. Changes are logged, so that a
+ * branch can be undone before its sibling is parsed, and what a name means after an if or a loop is
+ * found by comparing.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "front.h"
+
+struct binding *bind_find(struct front *f, const char *name)
+{
+	const char *key = px_intern(f->px, name);
+	struct binding *b;
+
+	if (f->inline_prefix)
+		key = px_intern(f->px, px_printf(f->px, "%s%s", f->inline_prefix, name));
+	b = var_map_get(&f->names, (const struct ir_node *)key);
+	if (b)
+		return b;
+	b = px_new(f->px, struct binding);
+	b->name = key;
+	var_map_set(&f->names, (const struct ir_node *)key, b);
+	return b;
+}
+
+static void log_change(struct front *f, struct binding *b)
+{
+	if (f->n_changes == f->change_room) {
+		size_t room = f->change_room ? 2 * f->change_room : 64;
+		struct change *changes = px_alloc(f->px, room, sizeof(*changes));
+
+		if (f->n_changes)
+			memcpy(changes, f->changes, f->n_changes * sizeof(*changes));
+		f->changes = changes;
+		f->change_room = room;
+	}
+	f->changes[f->n_changes++] = (struct change){ b, *b };
+}
+
+static void bind_state(struct front *f, struct binding *b, struct ir_node *node, uint8_t state,
+		       struct span span)
+{
+	log_change(f, b);
+	b->node = node;
+	b->state = state;
+	b->span = span;
+	b->set_at = ++f->clock;
+}
+
+void bind_set(struct front *f, const char *name, struct ir_node *node, struct span span)
+{
+	bind_state(f, bind_find(f, name), node, BIND_OK, span);
+}
+
+void bind_break(struct front *f, const char *name, struct span span)
+{
+	bind_state(f, bind_find(f, name), NULL, BIND_BROKEN, span);
+}
+
+/* ---- Branches and loops ---- */
+
+size_t bind_mark(struct front *f)
+{
+	return f->n_changes;
+}
+
+static void restore(struct binding *b, const struct binding *old)
+{
+	struct ir_list variables = b->variables;
+
+	*b = *old;
+	b->variables = variables;
+}
+
+void bind_rollback(struct front *f, size_t mark)
+{
+	while (f->n_changes > mark) {
+		struct change *c = &f->changes[--f->n_changes];
+
+		restore(c->binding, &c->before);
+	}
+}
+
+/* Each binding that changed since @mark, once, with its state now in .before. */
+struct change *bind_changes(struct front *f, size_t mark, size_t *n)
+{
+	struct change *now = px_alloc(f->px, f->n_changes - mark + 1, sizeof(*now));
+	size_t i;
+
+	*n = 0;
+	for (i = mark; i < f->n_changes; i++) {
+		struct binding *b = f->changes[i].binding;
+		size_t j;
+
+		for (j = mark; j < i && f->changes[j].binding != b; j++)
+			;
+		if (j == i)
+			now[(*n)++] = (struct change){ b, *b };
+	}
+	return now;
+}
+
+static bool same_state(const struct binding *a, const struct binding *b)
+{
+	return a->state == b->state && a->node == b->node;
+}
+
+static void bind_maybe(struct front *f, struct binding *b, const struct binding *one,
+		       const struct binding *other, const char *where)
+{
+	bool broken = one->state == BIND_BROKEN || other->state == BIND_BROKEN;
+	const char *name = b->name;
+
+	bind_state(f, b, NULL, broken ? BIND_BROKEN : BIND_MAYBE, b->span);
+	if (broken)
+		return;
+	if (one->state == BIND_OK && other->state == BIND_OK && one->node->type && other->node->type)
+		b->why = px_printf(f->px, "Variable '%s' is %s or %s here, depending on %s", name,
+				   type_text(f->px, one->node->type),
+				   type_text(f->px, other->node->type), where);
+	else
+		b->why = px_printf(f->px, "Variable '%s' may be undefined: it is assigned only in %s",
+				   name, where);
+}
+
+/* After both branches: @then_end holds the names that the first one changed; now is the second's. */
+void bind_join(struct front *f, const struct change *then_end, size_t n, size_t mark)
+{
+	size_t n_else, i, j;
+	struct change *else_end = bind_changes(f, mark, &n_else);
+
+	for (i = 0; i < n; i++) {
+		struct binding *b = then_end[i].binding, now = *b;
+
+		if (!same_state(&then_end[i].before, &now))
+			bind_maybe(f, b, &then_end[i].before, &now, "one branch of an if");
+	}
+	for (i = 0; i < n_else; i++) {
+		struct binding *b = else_end[i].binding;
+		const struct binding *before = NULL;
+
+		for (j = 0; j < n && then_end[j].binding != b; j++)
+			;
+		if (j < n)
+			continue;
+		for (j = mark; !before; j++)
+			before = f->changes[j].binding == b ? &f->changes[j].before : NULL;
+		if (!same_state(before, &else_end[i].before))
+			bind_maybe(f, b, before, &else_end[i].before, "one branch of an if");
+	}
+}
+
+static bool used_from_outside(const struct loop_frame *frame, const struct binding *b)
+{
+	return list_has(&frame->used, (const struct ir_node *)b);
+}
+
+/*
+ * A loop may run no or many times: a name that is another variable at the end of the body than at
+ * its beginning has no single meaning after the loop, nor at the beginning of the next trip.
+ */
+void bind_end_loop(struct front *f, size_t mark, struct span span)
+{
+	size_t n, i, j;
+	struct change *end = bind_changes(f, mark, &n);
+
+	for (i = 0; i < n; i++) {
+		struct binding *b = end[i].binding, before;
+
+		for (j = mark; f->changes[j].binding != b; j++)
+			;
+		before = f->changes[j].before;
+		if (same_state(&before, b))
+			continue;
+		if (before.state == BIND_OK && b->state == BIND_OK && used_from_outside(f->loop, b))
+			diag_hint(f->px,
+				  diag_add(f->px, DIAG_TYPE, span,
+					   "The loop changes the type of '%s' from %s to %s", b->name,
+					   type_text(f->px, before.node->type),
+					   type_text(f->px, b->node->type)),
+				  "Use another name for the new value");
+		bind_maybe(f, b, &before, &(struct binding){ .state = b->state, .node = b->node },
+			   "a loop that may not run");
+	}
+}
+
+/* ---- Values ---- */
+
+struct ir_node *front_dynamic(struct front *f, const char *name, struct span span)
+{
+	struct ir_node *var;
+	uint32_t i;
+
+	for (i = 0; i < f->dynamics.n; i++)
+		if (!strcmp(IR_AS(f->dynamics.at[i], var)->name, name))
+			return f->dynamics.at[i];
+	var = ir_var(f->px, name, type_scalar(f->px, DT_INDEX), span);
+	IR_AS(var, var)->dynamic = true;
+	list_push(f->px, &f->dynamics, var);
+	return var;
+}
+
+struct ir_memref *front_memref(struct front *f, int64_t space, int64_t addr, uint64_t size,
+			       uint64_t id, struct span span)
+{
+	struct ir_memref *m;
+	char lower[16] = "";
+	const char *name = enum_name(EN_MEMORY_SPACE, space);
+	uint32_t i;
+
+	for (i = 0; i < f->memrefs.n; i++) {
+		m = IR_AS(f->memrefs.at[i], memref);
+		if (m->id == id && m->space == space && m->addr == addr && m->size == size)
+			return m;
+	}
+	for (i = 0; name[i] && i + 1 < sizeof(lower); i++)
+		lower[i] = (char)(name[i] | 0x20);
+	m = ir_new(f->px, IR_MEMREF, span, rule_alloc(&(struct op_use){ .px = f->px }));
+	m->name = px_intern(f->px, px_printf(f->px, "mem_%s_%llu", lower, (unsigned long long)id));
+	m->space = space;
+	m->addr = addr;
+	m->size = size;
+	m->id = id;
+	list_push(f->px, &f->memrefs, &m->node);
+	return m;
+}
+
+static struct ir_node *list_node(struct front *f, const struct py_value *value, struct span span,
+				 const char *name)
+{
+	struct ir_tuple *tuple = ir_new(f->px, IR_MAKE_TUPLE, span, NULL);
+	const struct ir_type **types = px_alloc(f->px, value->n + 1, sizeof(const struct ir_type *));
+	uint32_t i;
+
+	for (i = 0; i < value->n; i++) {
+		struct ir_node *e = value_node(f, &value->items[i], span, name);
+
+		if (!e)
+			return NULL;
+		types[i] = e->type;
+		list_push(f->px, &tuple->elements, e);
+	}
+	tuple->node.type = type_tuple(f->px, types, value->n);
+	return &tuple->node;
+}
+
+struct ir_node *value_node(struct front *f, const struct py_value *value, struct span span,
+			   const char *name)
+{
+	switch (value->kind) {
+	case VAL_BOOL:
+		return ir_bool(f->px, value->i, span);
+	case VAL_INT:
+		return ir_int(f->px, value->i, DT_INDEX, span);
+	case VAL_FLOAT:
+		if (!isnan(value->f))
+			return ir_float(f->px, value->f, DT_FP32, span);
+		diag_add(f->px, DIAG_TYPE, span, "'%s' is not a number, which has no literal", name);
+		return NULL;
+	case VAL_DYNAMIC:
+		return front_dynamic(f, value->s, span);
+	case VAL_LIST:
+		return list_node(f, value, span, name);
+	case VAL_HUGE:
+		diag_add(f->px, DIAG_TYPE, span, "'%s' does not fit into 64 bits", name);
+		return NULL;
+	default:
+		diag_hint(f->px,
+			  diag_add(f->px, DIAG_TYPE, span, "Unsupported closure variable type: %s",
+				   value->s ? value->s : "NoneType"),
+			  "'%s' is a Python object; numbers, booleans, pl.dynamic() and lists of them can be used",
+			  name);
+		return NULL;
+	}
+}
+
+static void note_use(struct front *f, struct binding *b)
+{
+	struct loop_frame *frame;
+
+	for (frame = f->loop; frame; frame = frame->outer)
+		if (b->set_at < frame->started_at && !used_from_outside(frame, b))
+			list_push(f->px, &frame->used, (struct ir_node *)b);
+}
+
+static struct ir_node *closure_value(struct front *f, const struct py_node *node)
+{
+	struct py_value value = { 0 };
+	const char *why = NULL;
+	int rc = f->scope->eval(f->scope, f->px, node, &value, &why);
+
+	if (rc && f->inline_scope)
+		rc = f->inline_scope->eval(f->inline_scope, f->px, node, &value, &why);
+	if (!rc)
+		return value_node(f, &value, node->span, node->name);
+	diag_hint(f->px, diag_add(f->px, DIAG_UNDEFINED, node->span, "Undefined variable '%s'",
+				  node->name),
+		  "Assign it before this line, or define it in the Python code around the function");
+	bind_break(f, node->name, node->span);
+	return NULL;
+}
+
+struct ir_node *name_value(struct front *f, const struct py_node *node)
+{
+	struct binding *b = bind_find(f, node->name);
+
+	switch (b->state) {
+	case BIND_OK:
+		note_use(f, b);
+		return b->node;
+	case BIND_BROKEN:
+		return NULL;
+	case BIND_MAYBE:
+		diag_hint(f->px, diag_add(f->px, DIAG_UNDEFINED, node->span, "%s", b->why),
+			  "Assign '%s' before the loop or if, with the type it has inside",
+			  node->name);
+		bind_break(f, node->name, node->span);
+		return NULL;
+	default:
+		return closure_value(f, node);
+	}
+}
+
+bool front_in_kernel(const struct front *f)
+{
+	return f->incore || f->func->func_type == FN_INCORE ||
+	       f->func->func_type == FN_BLOCK_INCORE;
+}

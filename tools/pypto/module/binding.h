@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Extension module pypto._core: Python objects for IR, and the way of the syntax tree into C. */
+#ifndef PYPTO_BINDING_H
+#define PYPTO_BINDING_H
+
+#include <Python.h>
+
+#include "../ops.h"
+#include "../syntax.h"
+
+/* Owner of a struct px; nodes of other contexts that it uses are kept alive by .others. */
+struct context_object {
+	PyObject_HEAD
+	struct px px;
+	PyObject *others;
+};
+
+/* One node, seen from Python. */
+struct node_object {
+	PyObject_HEAD
+	struct context_object *context;
+	struct ir_node *node;
+};
+
+struct type_object {
+	PyObject_HEAD
+	struct context_object *context;
+	const struct ir_type *type;
+};
+
+extern PyTypeObject *context_type, *node_type, *type_type;
+int node_types_init(PyObject *module);
+
+struct context_object *context_new(void);
+PyObject *node_new(struct context_object *context, struct ir_node *node);
+PyObject *type_new(struct context_object *context, const struct ir_type *type);
+/* The node of a Python object; NULL with TypeError. */
+struct node_object *node_of(PyObject *object);
+/* Keeps the context of @node alive as long as @context. */
+int context_keep(struct context_object *context, const struct node_object *node);
+
+/* The mistakes of a context as a list of tuples: class, code, message, hint, span, previous span. */
+PyObject *diag_list(const struct px *px);
+/* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
+PyObject *raise_diags(const struct px *px);
+
+/* ---- The tree (walk_ast.c) ---- */
+
+struct walk {
+	struct px *px;
+	PyObject *lines;	/* list of str when the text is not ASCII, else NULL */
+	const char *file;
+};
+
+/* NULL with a Python exception. */
+struct py_node *walk_node(struct walk *w, PyObject *ast);
+
+/* ---- The enclosing scope (scope.c) ---- */
+
+struct python_scope {
+	struct py_scope scope;
+	struct context_object *context;
+	PyObject *evaluate;	/* Python: syntax tree -> value */
+};
+
+void python_scope_init(struct python_scope *s, struct context_object *context, PyObject *evaluate,
+		       const char *prefix);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Passes over a program: spec pypto.md section 7. A pass never changes nodes; it gives a new program
+ * that shares what stayed the same. What a pass needs and gives is its row in pass.c; pass_run()
+ * refuses a program that lacks what the pass needs, and verifies what the pass says it gives.
+ */
+#ifndef PYPTO_PASS_H
+#define PYPTO_PASS_H
+
+#include "ir.h"
+
+enum property {
+	PROP_TYPE_CHECKED = 1 << 0, PROP_SSA = 1 << 1, PROP_NO_NESTED_CALLS = 1 << 2,
+	PROP_SPLIT_INCORE = 1 << 3, PROP_BLOCK_OPS = 1 << 4, PROP_MEMREFS = 1 << 5,
+	PROP_NORMALIZED = 1 << 6, PROP_ADDRESSES = 1 << 7
+};
+
+enum pass_flag { PASS_CCE_ONLY = 1 };
+
+struct pass_options {
+	bool verify;
+	int arch;	/* 0: a2a3, 1: a5 */
+};
+
+struct px_pass {
+	const char *name;	/* "ConvertToSSA" */
+	const char *snake;	/* "convert_to_ssa" */
+	const char *doc;
+	/* NULL with mistakes in @px */
+	struct ir_program *(*run)(struct px *px, struct ir_program *program,
+				  const struct pass_options *options);
+	unsigned int needs, gives, destroys;	/* enum property */
+	int flags;				/* enum pass_flag */
+};
+
+const struct px_pass *pass_at(size_t i);		/* in order; NULL behind the last */
+const char *pass_properties(const struct px_pass *pass);
+
+/**
+ * pass_run() - @node (a program, or a function alone) after the pass named @name or its snake name
+ *
+ * Return: 0; -ENOENT: no such pass; -EINVAL: mistakes are in px->diags.
+ */
+int pass_run(struct px *px, const char *name, struct ir_node *node,
+	     const struct pass_options *options, struct ir_node **result);
+
+/* ---- For passes ---- */
+
+/* A program with each function replaced by what @rewrite makes of it. */
+struct ir_program *pass_each(struct px *px, struct ir_program *program,
+			     struct ir_function *(*rewrite)(struct px *px, struct ir_function *f,
+							    void *data), void *data);
+
+/* ---- Verifier (verify.c) ---- */
+
+/* Adds a mistake for each violation of @properties. Return: 0, or -EINVAL. */
+int ir_verify(struct px *px, const struct ir_program *program, unsigned int properties);
+/* Which of the properties that can be checked the program has. */
+unsigned int ir_properties(struct px *px, const struct ir_program *program);
+
+/* ---- The passes, one file each ---- */
+
+#define PASS(fn)	struct ir_program *fn(struct px *px, struct ir_program *program, \
+					      const struct pass_options *options)
+PASS(pass_unroll_loops);
+PASS(pass_convert_to_ssa);
+PASS(pass_flatten_calls);
+PASS(pass_outline_incore);
+
+#endif

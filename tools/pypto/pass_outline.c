@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OutlineIncoreScopes, section 7.4 and decisions.md D6. Works on SSA form: what a region uses and
+ * does not define is an input, what it defines and is used outside is an output. A parameter into
+ * which the region stores becomes InOut, or Out when one store covers it and nothing reads it.
+ */
+#include <string.h>
+
+#include "ops.h"
+#include "pass.h"
+#include "walk.h"
+
+struct outline {
+	struct px *px;
+	struct ir_program *out;
+	struct ir_function *parent;
+	struct var_map outside;		/* variable -> itself: used outside of the region at hand */
+	unsigned int next;
+};
+
+/* ---- What a region uses, defines and writes ---- */
+
+struct region {
+	struct px *px;
+	struct var_map defined, used, written, read, covered;
+	struct ir_list defs, uses;	/* ordered by name */
+	bool nested;			/* in a loop or branch, where a write may not happen */
+};
+
+static void by_name(struct px *px, struct ir_list *list, struct ir_node *var)
+{
+	uint32_t i;
+
+	list_push(px, list, var);
+	for (i = list->n - 1; i && strcmp(IR_AS(list->at[i - 1], var)->name,
+					  IR_AS(var, var)->name) > 0; i--)
+		list->at[i] = list->at[i - 1];
+	list->at[i] = var;
+}
+
+static void region_define(struct region *r, struct ir_node *var)
+{
+	if (var_map_get(&r->defined, var))
+		return;
+	var_map_set(&r->defined, var, var);
+	by_name(r->px, &r->defs, var);
+}
+
+static void region_define_list(struct region *r, const struct ir_list *vars)
+{
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++)
+		var_map_set(&r->defined, vars->at[i], vars->at[i]);
+}
+
+static bool find_defs(void *data, struct ir_node *node)
+{
+	struct region *r = data;
+
+	switch (node->kind) {
+	case IR_ASSIGN:
+		region_define(r, IR_AS(node, assign)->var);
+		break;
+	case IR_FOR:
+		var_map_set(&r->defined, IR_AS(node, for)->loop_var, IR_AS(node, for)->loop_var);
+		region_define_list(r, &IR_AS(node, for)->iter_args);
+		for (uint32_t i = 0; i < IR_AS(node, for)->return_vars.n; i++)
+			region_define(r, IR_AS(node, for)->return_vars.at[i]);
+		break;
+	case IR_WHILE:
+		region_define_list(r, &IR_AS(node, while)->iter_args);
+		for (uint32_t i = 0; i < IR_AS(node, while)->return_vars.n; i++)
+			region_define(r, IR_AS(node, while)->return_vars.at[i]);
+		break;
+	case IR_IF:
+		for (uint32_t i = 0; i < IR_AS(node, if)->return_vars.n; i++)
+			region_define(r, IR_AS(node, if)->return_vars.at[i]);
+		break;
+	}
+	return node->kind >= IR_ASSIGN;
+}
+
+static bool find_uses(void *data, struct ir_node *node)
+{
+	struct region *r = data;
+
+	if (!ir_is_var(node) || var_map_get(&r->defined, node) || var_map_get(&r->used, node) ||
+	    IR_AS(node, var)->dynamic)
+		return true;
+	var_map_set(&r->used, node, node);
+	by_name(r->px, &r->uses, node);
+	return true;
+}
+
+/* Which outer tensor a tensor inside the region is a later state of. */
+static struct ir_node *state_of(struct region *r, struct ir_node *tensor)
+{
+	struct ir_node *root = var_map_get(&r->written, tensor);
+
+	return root ? root : tensor;
+}
+
+static bool covers(const struct ir_call *store)
+{
+	const struct ir_list *offsets = &IR_AS(store->args.at[1], tuple)->elements;
+	const struct ir_list *shapes = &IR_AS(store->args.at[2], tuple)->elements;
+	uint32_t i;
+
+	for (i = 0; i < offsets->n; i++)
+		if (offsets->at[i]->kind != IR_CONST_INT || IR_AS(offsets->at[i], const)->value)
+			return false;
+	return shape_equal(shapes, &store->node.type->shape) &&
+	       !IR_AS(store, call)->args.at[0]->type->view.valid.n;
+}
+
+static void note_write(struct region *r, const struct ir_call *call, struct ir_node *result)
+{
+	struct ir_node *root = state_of(r, call->args.at[call->op->rule == rule_store ? 3 : 2]);
+
+	if (result)
+		var_map_set(&r->written, result, root);
+	var_map_set(&r->written, root, root);
+	if (call->op->rule == rule_store && covers(call) && !r->nested)
+		var_map_set(&r->covered, root, root);
+}
+
+static bool find_writes(void *data, struct ir_node *node)
+{
+	struct region *r = data;
+	struct ir_node *value = node->kind == IR_ASSIGN ? IR_AS(node, assign)->value :
+				node->kind == IR_EVAL ? IR_AS(node, eval)->expr : NULL;
+	const struct ir_call *call = value && value->kind == IR_CALL ? IR_AS(value, call) : NULL;
+	uint32_t i;
+
+	if (node->kind == IR_FOR)
+		for (i = 0; i < IR_AS(node, for)->iter_args.n; i++)
+			var_map_set(&r->written, IR_AS(node, for)->iter_args.at[i],
+				    state_of(r, IR_AS(IR_AS(node, for)->iter_args.at[i], var)->init));
+	if (!call || !call->op)
+		return node->kind >= IR_ASSIGN;
+	if (call->op->rule == rule_store || call->op->rule == rule_mscatter)
+		note_write(r, call, node->kind == IR_ASSIGN ? IR_AS(node, assign)->var : NULL);
+	else
+		for (i = 0; i < call->args.n; i++)
+			if (call->args.at[i] && call->args.at[i]->type->kind == TY_TENSOR)
+				var_map_set(&r->read, state_of(r, call->args.at[i]), call->args.at[i]);
+	return false;
+}
+
+static void find_all(struct region *r, struct ir_node *body)
+{
+	struct ir_list stmts = ir_stmts(&body);
+	uint32_t i;
+
+	ir_walk(body, find_defs, r);
+	ir_walk(body, find_uses, r);
+	for (i = 0; i < stmts.n; i++) {
+		r->nested = stmts.at[i]->kind != IR_ASSIGN && stmts.at[i]->kind != IR_EVAL;
+		ir_walk(stmts.at[i], find_writes, r);
+	}
+}
+
+/* ---- The new function ---- */
+
+static uint8_t direction_of(const struct region *r, const struct ir_node *var)
+{
+	if (var_map_get(&r->written, var) != var)
+		return DIR_IN;
+	return var_map_get(&r->covered, var) && !var_map_get(&r->read, var) ? DIR_OUT : DIR_INOUT;
+}
+
+static struct ir_function *new_function(struct outline *o, const struct ir_scope *scope,
+					const struct region *r, const struct ir_list *outputs)
+{
+	struct ir_function *f = ir_new(o->px, IR_FUNCTION, scope->node.span, NULL);
+	struct var_map map = { .px = o->px };
+	struct ir_list stmts = { 0 };
+	uint32_t i;
+
+	f->name = px_intern(o->px, px_printf(o->px, "%s_incore_%u", o->parent->name, o->next++));
+	f->func_type = FN_INCORE;
+	f->directions = px_alloc(o->px, r->uses.n + 1, 1);
+	for (i = 0; i < r->uses.n; i++) {
+		struct ir_node *var = r->uses.at[i];
+		struct ir_node *param = ir_var(o->px, IR_AS(var, var)->name,
+					       ir_subst_type(&map, var->type), var->span);
+
+		f->directions[i] = direction_of(r, var);
+		list_push(o->px, &f->params, param);
+		var_map_set(&map, var, param);
+	}
+	list_push(o->px, &stmts, ir_clone_stmt(&map, scope->body));
+	f->return_types = px_alloc(o->px, outputs->n + 1, sizeof(const struct ir_type *));
+	for (i = 0; i < outputs->n; i++)
+		f->return_types[i] = ir_subst_type(&map, outputs->at[i]->type);
+	f->n_returns = outputs->n;
+	if (outputs->n)
+		list_push(o->px, &stmts, ir_values(o->px, IR_RETURN, ir_subst_list(&map, outputs),
+						   scope->node.span));
+	f->body = ir_body(o->px, stmts, scope->node.span);
+	return f;
+}
+
+static struct ir_call *new_call(struct outline *o, const struct ir_function *f,
+				const struct ir_list *args, const struct ir_list *outputs,
+				struct span span)
+{
+	const struct ir_type **types = px_alloc(o->px, outputs->n + 1,
+						sizeof(const struct ir_type *));
+	struct ir_call *call = ir_new(o->px, IR_CALL, span, NULL);
+	uint32_t i;
+
+	for (i = 0; i < outputs->n; i++)
+		types[i] = outputs->at[i]->type;
+	call->callee = f->name;
+	call->args = list_copy(o->px, args);
+	call->node.type = outputs->n == 1 ? types[0] : type_tuple(o->px, types, outputs->n);
+	return call;
+}
+
+static void put_call(struct outline *o, struct ir_call *call, const struct ir_list *outputs,
+		     struct ir_list *stmts)
+{
+	struct ir_node *whole;
+	struct ir_eval *eval;
+	uint32_t i;
+
+	if (!outputs->n) {
+		eval = ir_new(o->px, IR_EVAL, call->node.span, NULL);
+		eval->expr = &call->node;
+		list_push(o->px, stmts, &eval->node);
+		return;
+	}
+	if (outputs->n == 1) {
+		list_push(o->px, stmts, ir_assign(o->px, outputs->at[0], &call->node,
+						  call->node.span));
+		return;
+	}
+	whole = ir_var(o->px, px_printf(o->px, "ret_%u", o->next), call->node.type,
+		       call->node.span);
+	list_push(o->px, stmts, ir_assign(o->px, whole, &call->node, call->node.span));
+	for (i = 0; i < outputs->n; i++) {
+		struct ir_item *item = ir_new(o->px, IR_GET_ITEM, call->node.span,
+					      outputs->at[i]->type);
+
+		item->tuple = whole;
+		item->index = i;
+		list_push(o->px, stmts, ir_assign(o->px, outputs->at[i], &item->node,
+						  call->node.span));
+	}
+}
+
+static bool tile_leaves(struct outline *o, const struct ir_list *outputs, struct span span)
+{
+	uint32_t i;
+
+	for (i = 0; i < outputs->n; i++) {
+		if (outputs->at[i]->type->kind != TY_TILE)
+			continue;
+		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, span,
+					  "Tile '%s' is used after the pl.incore() region that makes it",
+					  IR_AS(outputs->at[i], var)->name),
+			  "Store it into a tensor with pl.store()");
+		return true;
+	}
+	return false;
+}
+
+/* ---- The parent ---- */
+
+struct outside_search {
+	struct var_map *used;
+	const struct ir_node *scope;
+};
+
+static bool find_outside(void *data, struct ir_node *node)
+{
+	struct outside_search *s = data;
+
+	if (node == s->scope)
+		return false;
+	if (ir_is_var(node))
+		var_map_set(s->used, node, node);
+	if (node->kind == IR_ASSIGN) {	/* a definition is no use */
+		ir_walk(IR_AS(node, assign)->value, find_outside, data);
+		return false;
+	}
+	return true;
+}
+
+static void outline_scope(struct outline *o, struct ir_scope *scope, struct ir_list *stmts)
+{
+	struct region r = { .px = o->px, .defined = { .px = o->px }, .used = { .px = o->px },
+			    .written = { .px = o->px }, .read = { .px = o->px },
+			    .covered = { .px = o->px } };
+	struct outside_search search;
+	struct ir_list outputs = { 0 };
+	struct ir_function *f;
+	uint32_t i;
+
+	o->outside = (struct var_map){ .px = o->px };
+	search = (struct outside_search){ &o->outside, &scope->node };
+	ir_walk(o->parent->body, find_outside, &search);
+	find_all(&r, scope->body);
+	for (i = 0; i < r.defs.n; i++)
+		if (var_map_get(&o->outside, r.defs.at[i]))
+			list_push(o->px, &outputs, r.defs.at[i]);
+	if (tile_leaves(o, &outputs, scope->node.span))
+		return;
+	f = new_function(o, scope, &r, &outputs);
+	put_call(o, new_call(o, f, &r.uses, &outputs, scope->node.span), &outputs, stmts);
+	if (program_add(o->px, o->out, f))
+		diag_add(o->px, DIAG_COMPILE, scope->node.span, "Duplicate function name \"%s\"",
+			 f->name);
+}
+
+static struct ir_node *outline_body(struct outline *o, struct ir_node *body);
+
+static void outline_stmt(struct outline *o, struct ir_node *s, struct ir_list *stmts)
+{
+	const struct ir_field *field;
+	struct ir_node *copy;
+	uint32_t i;
+
+	if (s->kind == IR_SCOPE) {
+		outline_scope(o, IR_AS(s, scope), stmts);
+		return;
+	}
+	if (s->kind == IR_SEQ || s->kind == IR_OPS) {
+		for (i = 0; i < IR_AS(s, seq)->stmts.n; i++)
+			outline_stmt(o, IR_AS(s, seq)->stmts.at[i], stmts);
+		return;
+	}
+	copy = ir_copy(o->px, s);
+	for (field = ir_kind_info[s->kind].fields; field->name; field++) {
+		struct ir_node **at = ir_field_at(copy, field);
+
+		if (field->kind == FK_STMT && *at)
+			*at = outline_body(o, *at);
+	}
+	list_push(o->px, stmts, copy);
+}
+
+static struct ir_node *outline_body(struct outline *o, struct ir_node *body)
+{
+	struct ir_list stmts = { 0 };
+
+	outline_stmt(o, body, &stmts);
+	return ir_body(o->px, stmts, body->span);
+}
+
+static void outline_function(struct outline *o, struct ir_function *old)
+{
+	struct ir_function *f = ir_copy(o->px, &old->node);
+
+	o->parent = old;
+	o->next = 0;
+	if (old->func_type == FN_OPAQUE)
+		f->body = outline_body(o, old->body);
+	if (o->next)
+		f->func_type = FN_ORCHESTRATION;
+	program_add(o->px, o->out, f);
+}
+
+struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program,
+				       const struct pass_options *options)
+{
+	struct outline o = { .px = px, .out = ir_copy(px, &program->node) };
+	uint32_t i;
+
+	(void)options;
+	o.out->functions = (struct ir_list){ 0 };
+	for (i = 0; i < program->functions.n; i++)
+		outline_function(&o, IR_AS(program->functions.at[i], function));
+	return px->n_errors ? NULL : o.out;
+}

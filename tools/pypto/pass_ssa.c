@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ConvertToSSA, section 7.2. Every variable that is assigned gets a version per assignment; .now says
+ * which one is valid at this point. A loop carries the variables that exist before it and are
+ * assigned in it; an if merges those that exist after both branches.
+ */
+#include <string.h>
+
+#include "pass.h"
+#include "walk.h"
+
+struct ssa {
+	struct px *px;
+	struct var_map now;		/* variable -> its version here */
+	struct var_map counters;	/* interned name -> versions so far */
+};
+
+static struct ir_node *convert(struct ssa *s, struct ir_node *stmt);
+
+/* ---- Versions ---- */
+
+static uintptr_t count(struct ssa *s, const char *name)
+{
+	uintptr_t n = (uintptr_t)var_map_get(&s->counters, (const struct ir_node *)name);
+
+	var_map_set(&s->counters, (const struct ir_node *)name, (void *)(n + 1));
+	return n;
+}
+
+static struct ir_node *version_named(struct ssa *s, const struct ir_node *var, const char *name)
+{
+	struct ir_var *v = ir_new(s->px, IR_VAR, var->span, ir_subst_type(&s->now, var->type));
+
+	v->name = px_intern(s->px, name);
+	return &v->node;
+}
+
+static struct ir_node *version(struct ssa *s, const struct ir_node *var)
+{
+	const char *name = IR_AS(var, var)->name;
+
+	return version_named(s, var, px_printf(s->px, "%s_%lu", name,
+					       (unsigned long)count(s, name)));
+}
+
+static struct ir_node *iter_version(struct ssa *s, const struct ir_node *var, struct ir_node *init)
+{
+	const char *name = IR_AS(var, var)->name;
+	struct ir_var *arg = ir_new(s->px, IR_ITER_ARG, var->span, ir_subst_type(&s->now, var->type));
+
+	arg->name = px_intern(s->px, px_printf(s->px, "%s_iter_%lu", name,
+					       (unsigned long)count(s, name)));
+	arg->init = init;
+	return &arg->node;
+}
+
+static void set_now(struct ssa *s, const struct ir_node *var, struct ir_node *version)
+{
+	var_map_set(&s->now, var, version);
+}
+
+/* ---- What a body assigns ---- */
+
+struct assigned {
+	struct px *px;
+	struct var_map seen;
+	struct ir_list vars;	/* ordered by name */
+};
+
+static void note_assigned(struct assigned *a, struct ir_node *var)
+{
+	uint32_t i;
+
+	if (var->kind == IR_MEMREF || var_map_get(&a->seen, var))
+		return;
+	var_map_set(&a->seen, var, var);
+	list_push(a->px, &a->vars, var);
+	for (i = a->vars.n - 1; i && strcmp(IR_AS(a->vars.at[i - 1], var)->name,
+					    IR_AS(var, var)->name) > 0; i--)
+		a->vars.at[i] = a->vars.at[i - 1];
+	a->vars.at[i] = var;
+}
+
+static bool assigned_visit(void *data, struct ir_node *node)
+{
+	if (node->kind == IR_ASSIGN)
+		note_assigned(data, IR_AS(node, assign)->var);
+	return node->kind >= IR_ASSIGN;
+}
+
+static struct ir_list assigned_in(struct ssa *s, struct ir_node *one, struct ir_node *two)
+{
+	struct assigned a = { .px = s->px, .seen = { .px = s->px } };
+
+	ir_walk(one, assigned_visit, &a);
+	if (two)
+		ir_walk(two, assigned_visit, &a);
+	return a.vars;
+}
+
+static struct ir_node **versions_of(struct ssa *s, const struct ir_list *vars)
+{
+	struct ir_node **now = px_alloc(s->px, vars->n + 1, sizeof(*now));
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++)
+		now[i] = var_map_get(&s->now, vars->at[i]);
+	return now;
+}
+
+static void set_versions(struct ssa *s, const struct ir_list *vars, struct ir_node **versions)
+{
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++)
+		set_now(s, vars->at[i], versions[i]);
+}
+
+/* ---- Bodies ---- */
+
+/* The converted body, its yield extended by what @more are now (those that are not NULL in @keep). */
+static struct ir_node *convert_body(struct ssa *s, struct ir_node *body, const struct ir_list *more,
+				    struct ir_node **keep, struct span span)
+{
+	struct ir_list stmts = body ? ir_stmts(&body) : (struct ir_list){ 0 }, out = { 0 };
+	struct ir_list values = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < stmts.n; i++) {
+		struct ir_node *stmt = convert(s, stmts.at[i]);
+
+		if (stmt->kind == IR_YIELD)
+			values = list_copy(s->px, &IR_AS(stmt, values)->values);
+		else
+			list_push(s->px, &out, stmt);
+	}
+	for (i = 0; i < more->n; i++)
+		if (keep[i])
+			list_push(s->px, &values, var_map_get(&s->now, more->at[i]));
+	if (values.n)
+		list_push(s->px, &out, ir_values(s->px, IR_YIELD, values, span));
+	return ir_body(s->px, out, span);
+}
+
+/* ---- Loops ---- */
+
+struct carried {
+	struct ir_list vars;		/* all that the body assigns */
+	struct ir_node **before;	/* NULL: local to the body */
+	struct ir_list iter_args, results;
+	struct ir_node **after;
+};
+
+static void carry_existing(struct ssa *s, struct carried *c, const struct ir_list *iter_args,
+			   const struct ir_list *results)
+{
+	uint32_t i;
+
+	for (i = 0; i < iter_args->n; i++)
+		list_push(s->px, &c->iter_args,
+			  iter_version(s, iter_args->at[i],
+				       ir_subst(&s->now, IR_AS(iter_args->at[i], var)->init)));
+	for (i = 0; i < results->n; i++)
+		list_push(s->px, &c->results, version(s, results->at[i]));
+	for (i = 0; i < iter_args->n; i++)
+		set_now(s, iter_args->at[i], c->iter_args.at[i]);
+}
+
+static void carry_assigned(struct ssa *s, struct carried *c, struct ir_node *body)
+{
+	uint32_t i;
+
+	c->vars = assigned_in(s, body, NULL);
+	c->before = versions_of(s, &c->vars);
+	c->after = px_alloc(s->px, c->vars.n + 1, sizeof(*c->after));
+	for (i = 0; i < c->vars.n; i++) {
+		if (!c->before[i])
+			continue;
+		list_push(s->px, &c->iter_args, iter_version(s, c->vars.at[i], c->before[i]));
+		c->after[i] = version(s, c->vars.at[i]);
+		list_push(s->px, &c->results, c->after[i]);
+		set_now(s, c->vars.at[i], c->iter_args.at[c->iter_args.n - 1]);
+	}
+}
+
+static void finish_results(struct ssa *s, const struct carried *c, const struct ir_list *results)
+{
+	uint32_t i;
+
+	set_versions(s, &c->vars, c->after);
+	for (i = 0; i < results->n; i++)
+		set_now(s, results->at[i], c->results.at[i]);
+}
+
+static struct ir_node *convert_for(struct ssa *s, const struct ir_for *old)
+{
+	struct ir_for *loop = ir_copy(s->px, &old->node);
+	struct carried c = { 0 };
+
+	loop->start = ir_subst(&s->now, old->start);
+	loop->stop = ir_subst(&s->now, old->stop);
+	loop->step = ir_subst(&s->now, old->step);
+	loop->loop_var = version(s, old->loop_var);
+	carry_existing(s, &c, &old->iter_args, &old->return_vars);
+	carry_assigned(s, &c, old->body);
+	set_now(s, old->loop_var, loop->loop_var);
+	loop->body = convert_body(s, old->body, &c.vars, c.before, old->node.span);
+	loop->iter_args = c.iter_args;
+	loop->return_vars = c.results;
+	finish_results(s, &c, &old->return_vars);
+	return &loop->node;
+}
+
+static struct ir_node *convert_while(struct ssa *s, const struct ir_while *old)
+{
+	struct ir_while *loop = ir_copy(s->px, &old->node);
+	struct carried c = { 0 };
+
+	carry_existing(s, &c, &old->iter_args, &old->return_vars);
+	carry_assigned(s, &c, old->body);
+	loop->condition = ir_subst(&s->now, old->condition);
+	loop->body = convert_body(s, old->body, &c.vars, c.before, old->node.span);
+	loop->iter_args = c.iter_args;
+	loop->return_vars = c.results;
+	finish_results(s, &c, &old->return_vars);
+	return &loop->node;
+}
+
+/* ---- Branches ---- */
+
+
+/* For each variable that a branch assigns: NULL, or the version that both branches lead to. */
+static struct ir_node **merge(struct ssa *s, struct ir_if *stmt, const struct ir_list *vars,
+			      struct ir_node **then_end, struct ir_node **else_end)
+{
+	struct ir_node **merged = px_alloc(s->px, vars->n + 1, sizeof(*merged));
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++) {
+		if (!then_end[i] || !else_end[i])
+			continue;
+		merged[i] = version(s, vars->at[i]);
+		list_push(s->px, &stmt->return_vars, merged[i]);
+	}
+	return merged;
+}
+
+static struct ir_node *with_yield(struct ssa *s, struct ir_node *body, struct ir_node **merged,
+				  struct ir_node **end, uint32_t n, struct span span)
+{
+	struct ir_list stmts = body ? ir_stmts(&body) : (struct ir_list){ 0 };
+	struct ir_list out = { 0 }, values = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < stmts.n; i++) {
+		if (stmts.at[i]->kind == IR_YIELD)
+			values = list_copy(s->px, &IR_AS(stmts.at[i], values)->values);
+		else
+			list_push(s->px, &out, stmts.at[i]);
+	}
+	for (i = 0; i < n; i++)
+		if (merged[i])
+			list_push(s->px, &values, end[i]);
+	if (values.n)
+		list_push(s->px, &out, ir_values(s->px, IR_YIELD, values, span));
+	return out.n ? ir_body(s->px, out, span) : NULL;
+}
+
+static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
+{
+	struct ir_if *stmt = ir_copy(s->px, &old->node);
+	struct ir_list vars = assigned_in(s, old->then_body, old->else_body), none = { 0 };
+	struct ir_node **before = versions_of(s, &vars), **then_end, **else_end, **merged;
+	uint32_t i;
+
+	stmt->condition = ir_subst(&s->now, old->condition);
+	stmt->then_body = convert_body(s, old->then_body, &none, NULL, old->node.span);
+	then_end = versions_of(s, &vars);
+	set_versions(s, &vars, before);
+	if (old->else_body)
+		stmt->else_body = convert_body(s, old->else_body, &none, NULL, old->node.span);
+	else_end = versions_of(s, &vars);
+	stmt->return_vars = (struct ir_list){ 0 };
+	for (i = 0; i < old->return_vars.n; i++)
+		list_push(s->px, &stmt->return_vars, version(s, old->return_vars.at[i]));
+	merged = merge(s, stmt, &vars, then_end, else_end);
+	stmt->then_body = with_yield(s, stmt->then_body, merged, then_end, vars.n, old->node.span);
+	if (!stmt->then_body)
+		stmt->then_body = ir_body(s->px, none, old->node.span);
+	stmt->else_body = with_yield(s, stmt->else_body, merged, else_end, vars.n, old->node.span);
+	set_versions(s, &vars, merged);
+	for (i = 0; i < old->return_vars.n; i++)
+		set_now(s, old->return_vars.at[i], stmt->return_vars.at[i]);
+	return &stmt->node;
+}
+
+/* ---- The rest ---- */
+
+static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old)
+{
+	struct ir_node *value = ir_subst(&s->now, old->value), *var = old->var;
+
+	if (var->kind != IR_MEMREF) {
+		var = version(s, old->var);
+		set_now(s, old->var, var);
+	}
+	return ir_assign(s->px, var, value, old->node.span);
+}
+
+static struct ir_node *convert_seq(struct ssa *s, const struct ir_seq *old)
+{
+	struct ir_seq *seq = ir_copy(s->px, &old->node);
+	uint32_t i;
+
+	seq->stmts = (struct ir_list){ 0 };
+	for (i = 0; i < old->stmts.n; i++)
+		list_push(s->px, &seq->stmts, convert(s, old->stmts.at[i]));
+	return &seq->node;
+}
+
+static struct ir_node *convert(struct ssa *s, struct ir_node *stmt)
+{
+	struct ir_scope *scope;
+	struct ir_eval *eval;
+
+	switch (stmt->kind) {
+	case IR_ASSIGN:
+		return convert_assign(s, IR_AS(stmt, assign));
+	case IR_FOR:
+		return convert_for(s, IR_AS(stmt, for));
+	case IR_WHILE:
+		return convert_while(s, IR_AS(stmt, while));
+	case IR_IF:
+		return convert_if(s, IR_AS(stmt, if));
+	case IR_SCOPE:
+		scope = ir_copy(s->px, stmt);
+		scope->body = convert(s, scope->body);
+		return &scope->node;
+	case IR_YIELD:
+	case IR_RETURN:
+		return ir_values(s->px, stmt->kind,
+				 ir_subst_list(&s->now, &IR_AS(stmt, values)->values), stmt->span);
+	case IR_EVAL:
+		eval = ir_copy(s->px, stmt);
+		eval->expr = ir_subst(&s->now, eval->expr);
+		return &eval->node;
+	default:
+		return convert_seq(s, IR_AS(stmt, seq));
+	}
+}
+
+static struct ir_function *convert_function(struct px *px, struct ir_function *old, void *data)
+{
+	struct ssa s = { .px = px, .now = { .px = px }, .counters = { .px = px } };
+	struct ir_function *f = ir_copy(px, &old->node);
+	uint32_t i;
+
+	(void)data;
+	f->params = (struct ir_list){ 0 };
+	for (i = 0; i < old->params.n; i++) {
+		struct ir_node *param = version(&s, old->params.at[i]);
+
+		list_push(px, &f->params, param);
+		set_now(&s, old->params.at[i], param);
+	}
+	f->return_types = px_alloc(px, old->n_returns + 1, sizeof(const struct ir_type *));
+	for (i = 0; i < old->n_returns; i++)
+		f->return_types[i] = ir_subst_type(&s.now, old->return_types[i]);
+	f->body = convert(&s, old->body);
+	return f;
+}
+
+struct ir_program *pass_convert_to_ssa(struct px *px, struct ir_program *program,
+				       const struct pass_options *options)
+{
+	(void)options;
+	return pass_each(px, program, convert_function, NULL);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* UnrollLoops, section 7.5. It runs before ConvertToSSA, so the copies share their variables. */
+#include "pass.h"
+#include "walk.h"
+
+#define MAX_TRIPS	1024
+
+static struct ir_node *unroll(struct px *px, struct ir_node *stmt);
+
+static int64_t constant(const struct ir_node *e)
+{
+	return IR_AS(e, const)->value;
+}
+
+static uint64_t trips(const struct ir_for *loop)
+{
+	int64_t from = constant(loop->start), to = constant(loop->stop);
+	int64_t step = constant(loop->step);
+
+	if (step > 0)
+		return from < to ? ((uint64_t)to - (uint64_t)from - 1) / (uint64_t)step + 1 : 0;
+	return from > to ? ((uint64_t)from - (uint64_t)to - 1) / -(uint64_t)step + 1 : 0;
+}
+
+/* Assigned variables stand for themselves in a copy. */
+static bool keep_assigned(void *data, struct ir_node *node)
+{
+	if (node->kind == IR_ASSIGN)
+		var_map_set(data, IR_AS(node, assign)->var, IR_AS(node, assign)->var);
+	return node->kind >= IR_ASSIGN;
+}
+
+static struct ir_node *unroll_for(struct px *px, struct ir_for *loop)
+{
+	uint64_t n = trips(loop), i;
+	struct ir_list out = { 0 };
+
+	if (n > MAX_TRIPS) {
+		diag_hint(px, diag_add(px, DIAG_COMPILE, loop->node.span,
+				       "pl.unroll() would copy its body %llu times, more than %d",
+				       (unsigned long long)n, MAX_TRIPS),
+			  "Use pl.range()");
+		return &loop->node;
+	}
+	for (i = 0; i < n; i++) {
+		struct var_map map = { .px = px };
+		int64_t at = constant(loop->start) + (int64_t)i * constant(loop->step);
+
+		ir_walk(loop->body, keep_assigned, &map);
+		var_map_set(&map, loop->loop_var,
+			    ir_int(px, at, DT_INDEX, loop->loop_var->span));
+		list_push(px, &out, unroll(px, ir_clone_stmt(&map, loop->body)));
+	}
+	return ir_body(px, out, loop->node.span);
+}
+
+static struct ir_node *unroll_fields(struct px *px, struct ir_node *stmt)
+{
+	struct ir_node *copy = ir_copy(px, stmt);
+	const struct ir_field *field;
+	struct ir_list stmts, out = { 0 };
+	uint32_t i;
+
+	for (field = ir_kind_info[stmt->kind].fields; field->name; field++) {
+		struct ir_node **at = ir_field_at(copy, field);
+
+		if (field->kind == FK_STMT && *at)
+			*at = unroll(px, *at);
+	}
+	if (stmt->kind != IR_SEQ)
+		return copy;
+	stmts = IR_AS(stmt, seq)->stmts;
+	for (i = 0; i < stmts.n; i++)
+		list_push(px, &out, unroll(px, stmts.at[i]));
+	return ir_body(px, out, stmt->span);
+}
+
+static struct ir_node *unroll(struct px *px, struct ir_node *stmt)
+{
+	if (stmt->kind == IR_FOR && IR_AS(stmt, for)->for_kind == FOR_UNROLL &&
+	    !IR_AS(stmt, for)->chunk)
+		return unroll_for(px, IR_AS(stmt, for));
+	return unroll_fields(px, stmt);
+}
+
+static struct ir_function *unroll_function(struct px *px, struct ir_function *old, void *data)
+{
+	struct ir_function *f = ir_copy(px, &old->node);
+
+	(void)data;
+	f->body = unroll(px, old->body);
+	return f;
+}
+
+struct ir_program *pass_unroll_loops(struct px *px, struct ir_program *program,
+				     const struct pass_options *options)
+{
+	(void)options;
+	return pass_each(px, program, unroll_function, NULL);
+}

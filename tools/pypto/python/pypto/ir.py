@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""IR of programs: comparison, text, MessagePack (spec pypto.md sections 5 and 6)."""
+from . import _core
+from ._core import Node, Type  # noqa: F401
+
+
+class DeserializationError(ValueError):
+    """The bytes are not IR."""
+
+
+def python_print(node, prefix="pl"):
+    """Text of a node, which pl.parse() reads back."""
+    return _core.python_print(node, prefix)
+
+
+def structural_equal(a, b, enable_auto_mapping=False):
+    """Whether two nodes say the same; names and places do not count."""
+    return _core.structural_compare(a, b, enable_auto_mapping)[0]
+
+
+def assert_structural_equal(a, b, enable_auto_mapping=False):
+    """ValueError with the path of the first difference."""
+    equal, why = _core.structural_compare(a, b, enable_auto_mapping)
+    if not equal:
+        raise ValueError(f"Structural equality assertion failed at: {why}")
+
+
+def structural_hash(node):
+    """A number that is equal for structurally equal nodes."""
+    return _core.structural_hash(node)
+
+
+def serialize(node):
+    """A node as MessagePack."""
+    return _core.serialize(node)
+
+
+def deserialize(data):
+    """A node from MessagePack; DeserializationError when the bytes are not IR."""
+    try:
+        return _core.deserialize(data)
+    except ValueError as e:
+        raise DeserializationError(str(e)) from None
+
+
+def serialize_to_file(node, path):
+    with open(path, "wb") as f:
+        f.write(serialize(node))
+
+
+def deserialize_from_file(path):
+    with open(path, "rb") as f:
+        return deserialize(f.read())

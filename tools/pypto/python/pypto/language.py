@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""The language: decorators, types, operators, and the ways in for text (spec pypto.md sections 3 and 4).
+
+    import pypto.language as pl
+
+    @pl.program
+    class Add:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(self, a: pl.Tensor[[16, 16], pl.FP32], out: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):
+            ...
+
+Decorated code is never run: its text is read. Operators called from ordinary Python raise TypeError.
+"""
+import sys as _sys
+
+from . import _core, _errors, _source
+from ._errors import *  # noqa: F401,F403
+
+
+class DataType:
+    """An element type: name, code, bits."""
+
+    __pypto_kind__ = "dtype"
+    __slots__ = ("name", "code", "bits")
+
+    def __init__(self, name, code, bits):
+        self.name, self.code, self.bits = name, code, bits
+
+    def __repr__(self):
+        return f"pl.{self.name}"
+
+
+class _Member:
+    """A member of an enumeration: name and value."""
+
+    __pypto_kind__ = "enum"
+    __slots__ = ("name", "value")
+
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def __repr__(self):
+        return f"pl.{type(self).__name__}.{self.name}"
+
+    def __int__(self):
+        return self.value
+
+    __index__ = __int__
+
+
+def _make_tables(namespace):
+    for name, code, bits in _core.dtypes():
+        namespace[name] = DataType(name, code, bits)
+    for name, members in _core.enums().items():
+        cls = type(name, (_Member,), {"__slots__": ()})
+        for member, value in members.items():
+            setattr(cls, member, cls(member, value))
+        namespace[name] = cls
+
+
+_make_tables(globals())
+ND, DN, NZ = TensorLayout.ND, TensorLayout.DN, TensorLayout.NZ  # noqa: F821
+DEFAULT_CONST_INT, DEFAULT_CONST_FLOAT = INT64, FP32  # noqa: F821
+
+
+class DynVar:
+    """A symbolic extent; equal names in a program are the same extent."""
+
+    __pypto_kind__ = "dynamic"
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"the name of a dynamic extent must be an identifier, not {name!r}")
+        self.name = name
+
+    def __repr__(self):
+        return f'pl.dynamic("{self.name}")'
+
+
+def dynamic(name):
+    """A symbolic extent for shapes: M = pl.dynamic("M")."""
+    return DynVar(name)
+
+
+class _Annotation:
+    """What an annotation is for Python: nothing. The compiler reads its text."""
+
+    def __class_getitem__(cls, item):
+        return cls
+
+    def __new__(cls, *args, **kwargs):
+        return object.__new__(cls)
+
+
+for _name in ("Tensor", "Tile", "Scalar", "Out", "InOut", "PIPE_IN", "PIPE_OUT", "PipeIn", "PipeOut", "Cluster", "Pipe",
+              "MemRef", "MemRefType", "TileView", "TensorView", "Unknown"):
+    globals()[_name] = type(_name, (_Annotation,), {})
+
+
+class _Method:
+    """A decorated method, until @pl.program reads its class."""
+
+    def __init__(self, function, func_type, flags):
+        self.function, self.func_type, self.flags = function, func_type, flags
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+
+class InlineFunction:
+    """A function whose statements are put in place of each call."""
+
+    __pypto_kind__ = "inline"
+
+    def __init__(self, function, source):
+        self.tree, self.lines, self.filename = source.tree, source.lines, source.filename
+        self.evaluate = source.evaluate
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args):
+        raise TypeError(f"pl.inline function '{self.__name__}' can be called in a @pl.function only")
+
+
+def _decorate(target, func_type, flags, frame):
+    if "." in target.__qualname__.rpartition("<locals>.")[2]:
+        return _Method(target, func_type, flags)
+    return _source.parse_function(_source.of_function(target, frame), func_type, flags)
+
+
+def function(target=None, *, type=None, strict_ssa=False):
+    """A function of the language. Gives its IR, or, in a class, a method for @pl.program.
+
+    type: pl.FunctionType; strict_ssa: a name may be assigned once only.
+    """
+    func_type, flags = 0 if type is None else int(type), 1 if strict_ssa else 0
+    frame = _sys._getframe(1)
+    if target is not None:
+        return _decorate(target, func_type, flags, frame)
+    return lambda f: _decorate(f, func_type, flags, _sys._getframe(1))
+
+
+def program(cls):
+    """A class whose @pl.function methods make a program. Gives its IR."""
+    methods = {k: v for k, v in vars(cls).items() if isinstance(v, _Method)}
+    return _source.parse_program(_source.of_class(cls, _sys._getframe(1)), methods)
+
+
+def inline(target):
+    """A function that is expanded at each call."""
+    return InlineFunction(target, _source.of_function(target, _sys._getframe(1)))
+
+
+# ---- Operators and forms: names for editors and for messages ----
+
+def _refuse(name, doc):
+    def operator(*args, **kwargs):
+        raise TypeError(f"pl.{name} can be used inside of a @pl.function only; it describes work, it does none")
+    operator.__name__ = operator.__qualname__ = name
+    operator.__doc__ = doc
+    return operator
+
+
+class _Namespace:
+    pass
+
+
+tensor, system = _Namespace(), _Namespace()
+
+
+def _make_operators(namespace):
+    spaces = {"tensor": tensor, "system": system}
+    for name, pl, params, _, doc in _core.operators():
+        if not pl:
+            continue
+        space, _, tail = pl.rpartition(".")
+        if not space:
+            namespace.setdefault(tail, _refuse(tail, f"{tail}({params})\n\n{doc}"))
+        owner = spaces.get(name.partition(".")[0])
+        if owner:
+            setattr(owner, tail, _refuse(f"{name.partition('.')[0]}.{tail}", f"{tail}({params})\n\n{doc}"))
+
+
+_make_operators(globals())
+for _name, _doc in (("view", "Same as slice()."), ("range", "Loop over integers: stop, or start, stop, step."),
+                    ("parallel", "range() whose trips are independent."), ("unroll", "range() that is copied out."),
+                    ("while_", "Loop with carried values; its body begins with cond()."),
+                    ("yield_", "Values that a body hands on; its last statement."),
+                    ("cond", "Condition of a while_() loop."), ("incore", "A region that becomes an InCore function."),
+                    ("const", "A constant of a given element type.")):
+    globals()[_name] = _refuse(_name, _doc)
+TPUSH, TPOP = tpush, tpop  # noqa: F821
+del _name, _doc
+
+
+# ---- Text ----
+
+def _results(namespace, filename):
+    nodes = {}
+    for name, value in namespace.items():
+        if isinstance(value, _core.Node) and value not in nodes.values():
+            nodes[name] = value
+    if not nodes:
+        raise ValueError(f"No @pl.function or @pl.program found in {filename}")
+    if len(nodes) > 1:
+        raise ValueError(f"Multiple functions/programs found in {filename}: {list(nodes)}")
+    return next(iter(nodes.values()))
+
+
+def parse(code, filename="<string>"):
+    """The one function or program that the text defines; `pl` is known without import."""
+    import builtins
+    import linecache
+    import textwrap
+    code = textwrap.dedent(code)
+    try:
+        compiled = builtins.compile(code, filename, "exec")
+    except SyntaxError as e:
+        error = _errors.ParserSyntaxError(
+            f"Failed to compile code from {filename}: {e.msg}",
+            _errors.Span(filename, e.lineno or 0, e.offset or 0, e.end_lineno or 0, e.end_offset or 0),
+            source_lines=code.splitlines(keepends=True))
+        raise error from None
+    lines = code.splitlines(keepends=True)
+    linecache.cache[filename] = (len(code), None, lines, filename)
+    namespace = {"pl": _sys.modules[__name__], "__name__": "pypto_text", "__file__": filename}
+    try:
+        exec(compiled, namespace)
+    except _errors.ParserError:
+        raise
+    except Exception as e:
+        raise RuntimeError(f"Error executing code from {filename}: {e}") from e
+    return _results(namespace, filename)
+
+
+def loads(path):
+    """parse() of a file."""
+    with open(path, encoding="utf-8") as f:
+        return parse(f.read(), str(path))
+
+
+def _need_program(node, filename):
+    if node.node_kind != "Program":
+        raise ValueError(f"Expected @pl.program but found @pl.function in {filename}")
+    return node
+
+
+def parse_program(code, filename="<string>"):
+    """Deprecated: parse() of a text that defines a program."""
+    return _need_program(parse(code, filename), filename)
+
+
+def loads_program(path):
+    """Deprecated: loads() of a file that defines a program."""
+    return _need_program(loads(path), path)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files with type rules share. */
+#ifndef PYPTO_RULES_H
+#define PYPTO_RULES_H
+
+#include "ops.h"
+
+/* Adds a mistake "The operator X ..." at the call; gives NULL. */
+const struct ir_type *rule_error(struct op_use *use, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static inline const struct ir_type *arg_type(const struct op_use *use, unsigned int i)
+{
+	return use->args.at[i]->type;
+}
+
+/* A list argument's elements. */
+static inline const struct ir_list *arg_list(const struct op_use *use, unsigned int i)
+{
+	return &IR_AS(use->args.at[i], tuple)->elements;
+}
+
+/* Value of a constant extent; -1 when it is symbolic. */
+int64_t dim_value(const struct ir_node *dim);
+
+/* Broadcast of two shapes into *out; false with a mistake. */
+bool rule_broadcast(struct op_use *use, const struct ir_list *a, const struct ir_list *b,
+		    struct ir_list *out);
+/* The scalar argument @i becomes one of @dtype: a literal or a cast; false with a mistake. */
+bool rule_take_scalar(struct op_use *use, unsigned int i, unsigned int dtype);
+/* A fresh type of @like's kind. */
+struct ir_type *rule_type(struct op_use *use, const struct ir_type *like, struct ir_list shape,
+			  unsigned int dtype);
+void rule_layout(struct ir_type *type, enum tile_layout blayout, enum tile_layout slayout,
+		 unsigned int fractal);
+struct ir_node *rule_one(struct op_use *use);	/* the extent 1 */
+
+#endif

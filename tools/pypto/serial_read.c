@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading: the bytes may come from anywhere, so every member is looked up and checked. */
+#include <errno.h>
+#include <msgpack.h>
+#include <string.h>
+
+#include "ops.h"
+#include "serial.h"
+
+#define MAX_DEPTH	2000
+
+struct reader {
+	struct px *px;
+	struct ir_list nodes;	/* by id */
+	const char *why;
+	unsigned int depth;
+};
+
+static struct ir_node *read_node(struct reader *r, const msgpack_object *o);
+static const struct ir_type *read_type(struct reader *r, const msgpack_object *o);
+
+static bool bad(struct reader *r, const char *what, const char *name)
+{
+	if (!r->why)
+		r->why = px_printf(r->px, "%s '%s'", what, name);
+	return false;
+}
+
+static const msgpack_object *member(const msgpack_object *map, const char *key)
+{
+	uint32_t i;
+
+	if (!map || map->type != MSGPACK_OBJECT_MAP)
+		return NULL;
+	for (i = 0; i < map->via.map.size; i++) {
+		const msgpack_object *k = &map->via.map.ptr[i].key;
+
+		if (k->type == MSGPACK_OBJECT_STR && k->via.str.size == strlen(key) &&
+		    !memcmp(k->via.str.ptr, key, k->via.str.size))
+			return &map->via.map.ptr[i].val;
+	}
+	return NULL;
+}
+
+static bool get_int(struct reader *r, const msgpack_object *map, const char *key, int64_t *out)
+{
+	const msgpack_object *o = member(map, key);
+
+	if (!o || (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER &&
+		   o->type != MSGPACK_OBJECT_NEGATIVE_INTEGER))
+		return bad(r, "no integer", key);
+	*out = o->via.i64;
+	return true;
+}
+
+static bool get_str(struct reader *r, const msgpack_object *map, const char *key, const char **out)
+{
+	const msgpack_object *o = member(map, key);
+
+	if (!o || o->type != MSGPACK_OBJECT_STR)
+		return bad(r, "no string", key);
+	*out = px_intern_n(r->px, o->via.str.ptr, o->via.str.size);
+	return true;
+}
+
+static bool read_list(struct reader *r, const msgpack_object *o, struct ir_list *out,
+		      const char *name)
+{
+	uint32_t i;
+
+	if (!o || o->type != MSGPACK_OBJECT_ARRAY)
+		return bad(r, "no array", name);
+	for (i = 0; i < o->via.array.size; i++) {
+		const msgpack_object *item = &o->via.array.ptr[i];
+		struct ir_node *node = item->type == MSGPACK_OBJECT_NIL ? NULL : read_node(r, item);
+
+		if (r->why)
+			return false;
+		list_push(r->px, out, node);
+	}
+	return true;
+}
+
+/* ---- Types ---- */
+
+static bool read_memref(struct reader *r, const msgpack_object *o, struct ir_type *type)
+{
+	struct ir_memref *m = ir_new(r->px, IR_MEMREF, (struct span){ 0 }, NULL);
+	int64_t space, size, id;
+
+	if (!get_int(r, o, "memory_space", &space) || !get_int(r, o, "addr", &m->addr) ||
+	    !get_int(r, o, "size", &size) || !get_int(r, o, "id", &id))
+		return false;
+	if (!enum_name(EN_MEMORY_SPACE, space))
+		return bad(r, "unknown memory space in", "memref");
+	m->space = (uint8_t)space;
+	m->size = (uint64_t)size;
+	m->id = (uint64_t)id;
+	m->name = px_intern(r->px, px_printf(r->px, "mem_%lld", (long long)id));
+	type->memref = m;
+	return true;
+}
+
+static bool get_enum(struct reader *r, const msgpack_object *map, const char *key,
+		     enum px_enum class, uint8_t *out)
+{
+	const char *name;
+	int64_t value;
+
+	if (!get_str(r, map, key, &name))
+		return false;
+	value = enum_find(class, name);
+	*out = (uint8_t)value;
+	return value >= 0 || bad(r, "unknown member in", key);
+}
+
+static bool read_view(struct reader *r, const msgpack_object *o, struct tile_view *v)
+{
+	int64_t fractal;
+
+	if (!read_list(r, member(o, "valid_shape"), &v->valid, "valid_shape") ||
+	    !get_enum(r, o, "blayout", EN_TILE_LAYOUT, &v->blayout) ||
+	    !get_enum(r, o, "slayout", EN_TILE_LAYOUT, &v->slayout) ||
+	    !get_enum(r, o, "pad", EN_TILE_PAD, &v->pad) || !get_int(r, o, "fractal", &fractal))
+		return false;
+	v->fractal = (uint16_t)fractal;
+	return true;
+}
+
+static int type_kind_find(const char *name)
+{
+	int kind;
+
+	for (kind = TY_UNKNOWN; kind <= TY_CLUSTER; kind++)
+		if (!strcmp(type_kind_name(&(struct ir_type){ .kind = (uint8_t)kind }), name))
+			return kind;
+	return -1;
+}
+
+static bool read_items(struct reader *r, const msgpack_object *o, struct ir_type *type)
+{
+	uint32_t i;
+
+	if (!o || o->type != MSGPACK_OBJECT_ARRAY)
+		return bad(r, "no array", "types");
+	type->items = px_alloc(r->px, o->via.array.size + 1, sizeof(const struct ir_type *));
+	for (i = 0; i < o->via.array.size; i++) {
+		type->items[i] = read_type(r, &o->via.array.ptr[i]);
+		if (!type->items[i])
+			return false;
+		type->n_items++;
+	}
+	return true;
+}
+
+static bool is_extents(struct reader *r, const struct ir_list *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->n; i++)
+		if (!shape->at[i] || shape->at[i]->kind >= IR_ASSIGN || !shape->at[i]->type)
+			return bad(r, "no extent in", "shape");
+	return true;
+}
+
+static const struct ir_type *read_type(struct reader *r, const msgpack_object *o)
+{
+	struct ir_type *type = px_new(r->px, struct ir_type);
+	const msgpack_object *part;
+	const char *kind;
+	int64_t dtype, layout = 0;
+	int number;
+
+	if (r->depth++ > MAX_DEPTH)
+		bad(r, "too deep in", "types");
+	if (!get_str(r, o, "type_kind", &kind) || !get_int(r, o, "dtype", &dtype))
+		return NULL;
+	number = type_kind_find(kind);
+	if (number < 0 || dtype < 0 || !dtype_info((unsigned int)dtype)) {
+		bad(r, "unknown type", kind);
+		return NULL;
+	}
+	type->kind = (uint8_t)number;
+	type->dtype = (uint8_t)dtype;
+	if ((part = member(o, "shape")) &&
+	    (!read_list(r, part, &type->shape, "shape") || !is_extents(r, &type->shape)))
+		return NULL;
+	if ((part = member(o, "memref")) && !read_memref(r, part, type))
+		return NULL;
+	if (type->kind == TY_TILE && !read_view(r, member(o, "tile_view"), &type->view))
+		return NULL;
+	if ((part = member(o, "tensor_view")) && !get_int(r, part, "layout", &layout))
+		return NULL;
+	if (!enum_name(EN_TENSOR_LAYOUT, layout)) {
+		bad(r, "unknown layout in", "tensor_view");
+		return NULL;
+	}
+	type->layout = (uint8_t)layout;
+	if (type->kind == TY_TUPLE && !read_items(r, member(o, "types"), type))
+		return NULL;
+	r->depth--;
+	return type;
+}
+
+/* ---- Nodes ---- */
+
+static bool read_callee(struct reader *r, const msgpack_object *o, struct ir_call *call)
+{
+	const msgpack_object *global = member(o, "is_global_var");
+
+	if (!get_str(r, o, "name", &call->callee))
+		return false;
+	if (!global || global->type != MSGPACK_OBJECT_BOOLEAN)
+		return bad(r, "no boolean", "is_global_var");
+	if (global->via.boolean)
+		return true;
+	call->op = op_find(call->callee);
+	return call->op || bad(r, "unknown operator", call->callee);
+}
+
+static bool read_marked_attr(struct reader *r, const msgpack_object *o, struct ir_attr *a)
+{
+	const char *type;
+	int class;
+
+	if (!get_str(r, o, "type", &type) || !get_int(r, o, "code", &a->i))
+		return false;
+	if (!strcmp(type, "DataType")) {
+		a->kind = AT_DTYPE;
+		return (a->i >= 0 && dtype_info((unsigned int)a->i)) ||
+		       bad(r, "unknown element type of", a->key);
+	}
+	for (class = 0; class < EN_CLASSES && strcmp(enum_class_name(class), type); class++)
+		;
+	a->kind = AT_ENUM;
+	a->class = (uint8_t)class;
+	return (class < EN_CLASSES && enum_name(class, a->i)) || bad(r, "unknown member of", type);
+}
+
+static bool read_attr(struct reader *r, const msgpack_object *o, struct ir_attr *a)
+{
+	const msgpack_object *value = member(o, "value");
+
+	if (!get_str(r, o, "key", &a->key) || !value)
+		return bad(r, "no value of", "kwargs");
+	switch (value->type) {
+	case MSGPACK_OBJECT_BOOLEAN:
+		a->kind = AT_BOOL;
+		a->i = value->via.boolean;
+		return true;
+	case MSGPACK_OBJECT_POSITIVE_INTEGER:
+	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+		a->kind = AT_INT;
+		a->i = value->via.i64;
+		return true;
+	case MSGPACK_OBJECT_FLOAT32:
+	case MSGPACK_OBJECT_FLOAT64:
+		a->kind = AT_FLOAT;
+		a->f = value->via.f64;
+		return true;
+	case MSGPACK_OBJECT_STR:
+		a->kind = AT_STR;
+		a->s = px_intern_n(r->px, value->via.str.ptr, value->via.str.size);
+		return true;
+	default:
+		return read_marked_attr(r, value, a);
+	}
+}
+
+static bool read_attrs(struct reader *r, const msgpack_object *o, struct ir_call *call)
+{
+	uint32_t i;
+
+	if (!o || o->type != MSGPACK_OBJECT_ARRAY)
+		return bad(r, "no array", "kwargs");
+	call->attrs = px_alloc(r->px, o->via.array.size + 1, sizeof(*call->attrs));
+	for (i = 0; i < o->via.array.size; i++)
+		if (!read_attr(r, &o->via.array.ptr[i], &call->attrs[call->n_attrs++]))
+			return false;
+	return true;
+}
+
+static bool read_returns(struct reader *r, const msgpack_object *o, struct ir_function *f)
+{
+	struct ir_type all = { 0 };
+
+	if (!read_items(r, o, &all))
+		return false;
+	f->return_types = all.items;
+	f->n_returns = all.n_items;
+	return true;
+}
+
+static bool read_directions(struct reader *r, const msgpack_object *o, struct ir_function *f)
+{
+	uint32_t i;
+
+	if (!o || o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != f->params.n)
+		return bad(r, "no array of the right length", "param_directions");
+	f->directions = px_alloc(r->px, f->params.n + 1, 1);
+	for (i = 0; i < f->params.n; i++) {
+		if (o->via.array.ptr[i].via.u64 > DIR_PIPE_OUT)
+			return bad(r, "unknown direction in", "param_directions");
+		f->directions[i] = (uint8_t)o->via.array.ptr[i].via.u64;
+	}
+	return true;
+}
+
+static bool read_functions(struct reader *r, const msgpack_object *o, struct ir_list *out)
+{
+	uint32_t i;
+
+	if (!o || o->type != MSGPACK_OBJECT_ARRAY)
+		return bad(r, "no array", "functions");
+	for (i = 0; i < o->via.array.size; i++) {
+		const msgpack_object *value = member(&o->via.array.ptr[i], "value");
+		struct ir_node *f = value ? read_node(r, value) : NULL;
+
+		if (!f || f->kind != IR_FUNCTION)
+			return bad(r, "no function in", "functions");
+		list_push(r->px, out, f);
+	}
+	return true;
+}
+
+static bool read_child(struct reader *r, const msgpack_object *o, const struct ir_field *field,
+		       struct ir_node **out)
+{
+	bool optional = !strcmp(field->name, "else_body") || !strcmp(field->name, "blockdim");
+
+	if (o && o->type == MSGPACK_OBJECT_NIL)
+		return optional || bad(r, "missing", field->name);
+	*out = o ? read_node(r, o) : NULL;
+	if (!*out)
+		return bad(r, "no node", field->name);
+	if ((field->kind == FK_STMT) != ((*out)->kind >= IR_ASSIGN))
+		return bad(r, "a node of the wrong kind in", field->name);
+	return true;
+}
+
+static bool read_field(struct reader *r, const msgpack_object *fields, struct ir_node *node,
+		       const struct ir_field *field)
+{
+	const msgpack_object *o = member(fields, field->name);
+	void *at = ir_field_at(node, field);
+	int64_t number;
+
+	switch (field->kind) {
+	case FK_STR:
+		return get_str(r, fields, field->name, at);
+	case FK_I64:
+	case FK_U64:
+		return get_int(r, fields, field->name, at);
+	case FK_U8:
+		if (!get_int(r, fields, field->name, &number))
+			return false;
+		*(uint8_t *)at = (uint8_t)number;
+		return !field->enum_class || enum_name(field->enum_class - 1, number) ||
+		       bad(r, "unknown member in", field->name);
+	case FK_BOOL:
+		*(bool *)at = o && o->type == MSGPACK_OBJECT_BOOLEAN && o->via.boolean;
+		return true;
+	case FK_F64:
+		if (!o || (o->type != MSGPACK_OBJECT_FLOAT64 && o->type != MSGPACK_OBJECT_FLOAT32))
+			return bad(r, "no number", field->name);
+		*(double *)at = o->via.f64;
+		return true;
+	case FK_EXPR:
+	case FK_STMT:
+	case FK_DEF:
+		return read_child(r, o, field, at);
+	case FK_CALLEE:
+		return read_callee(r, o, IR_AS(node, call));
+	case FK_ATTRS:
+		return read_attrs(r, o, IR_AS(node, call));
+	case FK_TYPES:
+		return read_returns(r, o, IR_AS(node, function));
+	case FK_DIRS:
+		return read_directions(r, o, IR_AS(node, function));
+	case FK_FUNCS:
+		return read_functions(r, o, at);
+	default:
+		return read_list(r, o, at, field->name);
+	}
+}
+
+static bool read_span(struct reader *r, const msgpack_object *o, struct span *s)
+{
+	int64_t n[4];
+
+	if (!get_str(r, o, "filename", &s->file) || !get_int(r, o, "begin_line", &n[0]) ||
+	    !get_int(r, o, "begin_column", &n[1]) || !get_int(r, o, "end_line", &n[2]) ||
+	    !get_int(r, o, "end_column", &n[3]))
+		return false;
+	s->line = (uint32_t)n[0];
+	s->col = (uint32_t)n[1];
+	s->end_line = (uint32_t)n[2];
+	s->end_col = (uint32_t)n[3];
+	return true;
+}
+
+static struct ir_node *read_ref(struct reader *r, const msgpack_object *o)
+{
+	int64_t id;
+
+	if (!get_int(r, o, "ref", &id))
+		return NULL;
+	if (id >= 0 && id < r->nodes.n)
+		return r->nodes.at[id];
+	bad(r, "unknown id in", "ref");
+	return NULL;
+}
+
+static struct ir_node *read_fields(struct reader *r, const msgpack_object *o, struct ir_node *node)
+{
+	const msgpack_object *fields = member(o, "fields"), *type = member(fields, "type");
+	const struct ir_field *field;
+
+	if (type) {
+		node->type = read_type(r, type);
+		if (!node->type)
+			return NULL;
+	} else if (node->kind < IR_ASSIGN) {
+		bad(r, "no type of", ir_kind_info[node->kind].name);
+		return NULL;
+	}
+	for (field = ir_kind_info[node->kind].fields; field->name; field++)
+		if (!read_field(r, fields, node, field))
+			return NULL;
+	return read_span(r, member(fields, "span"), &node->span) ? node : NULL;
+}
+
+static struct ir_node *read_node(struct reader *r, const msgpack_object *o)
+{
+	struct ir_node *node;
+	const char *name;
+	int64_t id;
+	int kind;
+
+	if (member(o, "ref"))
+		return read_ref(r, o);
+	if (!get_str(r, o, "type", &name) || !get_int(r, o, "id", &id))
+		return NULL;
+	for (kind = 0; kind < IR_KINDS && strcmp(ir_kind_info[kind].name, name); kind++)
+		;
+	if (kind == IR_KINDS || id != r->nodes.n || r->depth > MAX_DEPTH) {
+		bad(r, r->depth > MAX_DEPTH ? "too deep at" : "unknown or misplaced node", name);
+		return NULL;
+	}
+	node = ir_new(r->px, kind, (struct span){ 0 }, NULL);
+	list_push(r->px, &r->nodes, node);
+	r->depth++;
+	node = read_fields(r, o, node);
+	r->depth--;
+	return node;
+}
+
+int ir_deserialize(struct px *px, const void *data, size_t size, struct ir_node **node,
+		   const char **why)
+{
+	struct reader r = { .px = px };
+	msgpack_unpacked whole;
+	size_t used = 0;
+
+	msgpack_unpacked_init(&whole);
+	*node = NULL;
+	if (msgpack_unpack_next(&whole, data, size, &used) != MSGPACK_UNPACK_SUCCESS)
+		r.why = "not MessagePack, or cut off";
+	else
+		*node = read_node(&r, &whole.data);
+	msgpack_unpacked_destroy(&whole);
+	*why = r.why ? r.why : "not a node";
+	return *node && !r.why ? 0 : -EBADMSG;
+}

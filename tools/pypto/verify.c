@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Verifier: section 5.3. Each check adds one mistake per violation. */
+#include <errno.h>
+
+#include "ops.h"
+#include "pass.h"
+#include "walk.h"
+
+struct verify {
+	struct px *px;
+	struct var_map defined;
+	unsigned int violations[8];	/* by number of the property */
+	bool quiet;
+};
+
+static void violation(struct verify *v, enum property property, const struct ir_node *node,
+		      const char *what, const char *name)
+{
+	v->violations[__builtin_ctz(property)]++;
+	if (!v->quiet)
+		diag_add(v->px, DIAG_COMPILE, node->span, "%s%s%s", what, name ? ": " : "",
+			 name ? name : "");
+}
+
+/* ---- SSA ---- */
+
+static void define(struct verify *v, const struct ir_node *var)
+{
+	if (var->kind == IR_MEMREF)
+		return;
+	if (var_map_get(&v->defined, var))
+		violation(v, PROP_SSA, var, "MULTIPLE_ASSIGNMENT", IR_AS(var, var)->name);
+	var_map_set(&v->defined, var, (void *)var);
+}
+
+static void define_list(struct verify *v, const struct ir_list *vars)
+{
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++)
+		define(v, vars->at[i]);
+}
+
+static const struct ir_values *last_yield(struct ir_node *body)
+{
+	struct ir_list stmts = ir_stmts(&body);
+	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
+
+	return last && last->kind == IR_YIELD ? IR_AS(last, values) : NULL;
+}
+
+static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_node *body,
+			const struct ir_list *results)
+{
+	const struct ir_values *yield = body ? last_yield(body) : NULL;
+	uint32_t i;
+
+	if (!results->n)
+		return;
+	if (!yield) {
+		violation(v, PROP_SSA, stmt, "MISSING_YIELD", NULL);
+		return;
+	}
+	if (yield->values.n != results->n) {
+		violation(v, PROP_TYPE_CHECKED, stmt, "Numbers of yielded values and results differ",
+			  NULL);
+		return;
+	}
+	for (i = 0; i < results->n; i++)
+		if (!type_compatible(yield->values.at[i]->type, results->at[i]->type))
+			violation(v, PROP_TYPE_CHECKED, yield->values.at[i],
+				  "A yielded value has another type than the result",
+				  IR_AS(results->at[i], var)->name);
+}
+
+/* ---- Types ---- */
+
+static void need_scalar(struct verify *v, const struct ir_node *e, const char *what)
+{
+	if (e->type->kind != TY_SCALAR)
+		violation(v, PROP_TYPE_CHECKED, e, what, type_text(v->px, e->type));
+}
+
+static void check_for(struct verify *v, const struct ir_for *s)
+{
+	uint32_t i;
+
+	need_scalar(v, s->start, "A loop bound must be a scalar");
+	need_scalar(v, s->stop, "A loop bound must be a scalar");
+	need_scalar(v, s->step, "A loop bound must be a scalar");
+	define(v, s->loop_var);
+	define_list(v, &s->iter_args);
+	if (s->iter_args.n != s->return_vars.n)
+		violation(v, PROP_TYPE_CHECKED, &s->node,
+			  "Numbers of carried values and results differ", NULL);
+	for (i = 0; i < s->iter_args.n; i++)
+		if (!type_compatible(s->iter_args.at[i]->type,
+				     IR_AS(s->iter_args.at[i], var)->init->type))
+			violation(v, PROP_TYPE_CHECKED, s->iter_args.at[i],
+				  "A carried value has another type than its initial value",
+				  IR_AS(s->iter_args.at[i], var)->name);
+	check_yield(v, &s->node, s->body, &s->return_vars);
+	define_list(v, &s->return_vars);
+}
+
+static void check_if(struct verify *v, const struct ir_if *s)
+{
+	need_scalar(v, s->condition, "A condition must be a scalar");
+	check_yield(v, &s->node, s->then_body, &s->return_vars);
+	check_yield(v, &s->node, s->else_body, &s->return_vars);
+	define_list(v, &s->return_vars);
+}
+
+/* ---- Calls ---- */
+
+static bool count_calls(void *data, struct ir_node *node)
+{
+	*(unsigned int *)data += node->kind == IR_CALL;
+	return true;
+}
+
+/* @own: a call at the top of the expression is allowed */
+static void check_nesting(struct verify *v, struct ir_node *expr, bool own)
+{
+	unsigned int calls = 0;
+
+	ir_walk(expr, count_calls, &calls);
+	if (calls > (own && expr->kind == IR_CALL))
+		violation(v, PROP_NO_NESTED_CALLS, expr, "A call stands inside another expression",
+			  NULL);
+}
+
+static void check_nesting_list(struct verify *v, const struct ir_list *list)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		check_nesting(v, list->at[i], false);
+}
+
+static bool visit(void *data, struct ir_node *node)
+{
+	struct verify *v = data;
+
+	switch (node->kind) {
+	case IR_ASSIGN:
+		define(v, IR_AS(node, assign)->var);
+		check_nesting(v, IR_AS(node, assign)->value, true);
+		break;
+	case IR_FOR:
+		check_for(v, IR_AS(node, for));
+		check_nesting(v, IR_AS(node, for)->start, false);
+		check_nesting(v, IR_AS(node, for)->stop, false);
+		check_nesting(v, IR_AS(node, for)->step, false);
+		break;
+	case IR_WHILE:
+		need_scalar(v, IR_AS(node, while)->condition, "A condition must be a scalar");
+		define_list(v, &IR_AS(node, while)->iter_args);
+		check_nesting(v, IR_AS(node, while)->condition, false);
+		check_yield(v, node, IR_AS(node, while)->body, &IR_AS(node, while)->return_vars);
+		define_list(v, &IR_AS(node, while)->return_vars);
+		break;
+	case IR_IF:
+		check_if(v, IR_AS(node, if));
+		check_nesting(v, IR_AS(node, if)->condition, false);
+		break;
+	case IR_YIELD:
+	case IR_RETURN:
+		check_nesting_list(v, &IR_AS(node, values)->values);
+		break;
+	case IR_EVAL:
+		check_nesting(v, IR_AS(node, eval)->expr, true);
+		break;
+	case IR_SCOPE:
+		violation(v, PROP_SPLIT_INCORE, node, "InCore ScopeStmt found", NULL);
+		break;
+	}
+	return true;
+}
+
+static void check_all(struct verify *v, const struct ir_program *program)
+{
+	uint32_t i;
+
+	for (i = 0; i < program->functions.n; i++) {
+		const struct ir_function *f = IR_AS(program->functions.at[i], function);
+
+		define_list(v, &f->params);
+		ir_walk(f->body, visit, v);
+	}
+}
+
+unsigned int ir_properties(struct px *px, const struct ir_program *program)
+{
+	struct verify v = { .px = px, .defined = { .px = px }, .quiet = true };
+	unsigned int i, have = 0;
+
+	check_all(&v, program);
+	for (i = 0; i < 4; i++)
+		have |= !v.violations[i] << i;
+	return have;
+}
+
+int ir_verify(struct px *px, const struct ir_program *program, unsigned int properties)
+{
+	struct verify v = { .px = px, .defined = { .px = px }, .quiet = true };
+	unsigned int i, bad = 0;
+
+	check_all(&v, program);
+	for (i = 0; i < 4; i++)
+		bad += properties & 1u << i ? v.violations[i] : 0;
+	if (!bad)
+		return 0;
+	v = (struct verify){ .px = px, .defined = { .px = px } };
+	diag_add(px, DIAG_COMPILE, program->node.span, "IR Verification Report: %u violation(s)", bad);
+	check_all(&v, program);
+	return -EINVAL;
+}

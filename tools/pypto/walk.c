@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "walk.h"
+
+static void walk_list(const struct ir_list *list, bool (*visit)(void *, struct ir_node *),
+		      void *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->at[i])
+			ir_walk(list->at[i], visit, data);
+}
+
+static void walk_def(struct ir_node *var, bool (*visit)(void *, struct ir_node *), void *data)
+{
+	if (var->type) {
+		walk_list(&var->type->shape, visit, data);
+		walk_list(&var->type->view.valid, visit, data);
+	}
+	ir_walk(var, visit, data);
+	if (var->kind == IR_ITER_ARG)
+		ir_walk(IR_AS(var, var)->init, visit, data);
+}
+
+static void walk_field(struct ir_node *node, const struct ir_field *field,
+		       bool (*visit)(void *, struct ir_node *), void *data)
+{
+	void *at = ir_field_at(node, field);
+	struct ir_list *list = at;
+	struct ir_node **one = at;
+	uint32_t i;
+
+	switch (field->kind) {
+	case FK_EXPR:
+	case FK_STMT:
+		if (*one)
+			ir_walk(*one, visit, data);
+		break;
+	case FK_EXPRS:
+	case FK_STMTS:
+	case FK_FUNCS:
+		walk_list(list, visit, data);
+		break;
+	case FK_DEF:
+		walk_def(*one, visit, data);
+		break;
+	case FK_DEFS:
+		for (i = 0; i < list->n; i++)
+			walk_def(list->at[i], visit, data);
+		break;
+	}
+}
+
+void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *node), void *data)
+{
+	const struct ir_field *field;
+
+	if (!visit(data, node))
+		return;
+	/* an iter arg's initial value belongs to its definition, not to each use */
+	if (ir_is_var(node))
+		return;
+	for (field = ir_kind_info[node->kind].fields; field->name; field++)
+		walk_field(node, field, visit, data);
+}
+
+/* ---- Map ---- */
+
+static size_t slot_of(const struct var_map *map, const struct ir_node *key)
+{
+	size_t i = ((uintptr_t)key >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (map->room - 1);
+
+	while (map->slots[i].key && map->slots[i].key != key)
+		i = (i + 1) & (map->room - 1);
+	return i;
+}
+
+static void map_grow(struct var_map *map)
+{
+	struct var_map old = *map;
+	size_t i;
+
+	map->room = old.room ? 2 * old.room : 32;
+	map->slots = px_alloc(map->px, map->room, sizeof(*map->slots));
+	for (i = 0; i < old.room; i++)
+		if (old.slots[i].key)
+			map->slots[slot_of(map, old.slots[i].key)] = old.slots[i];
+}
+
+void var_map_set(struct var_map *map, const struct ir_node *key, void *value)
+{
+	size_t i;
+
+	if (2 * (map->n + 1) > map->room)
+		map_grow(map);
+	i = slot_of(map, key);
+	map->n += !map->slots[i].key;
+	map->slots[i] = (struct map_slot){ key, value };
+}
+
+void *var_map_get(const struct var_map *map, const struct ir_node *key)
+{
+	return map->room ? map->slots[slot_of(map, key)].value : NULL;
+}
+
+/* ---- Substitution ---- */
+
+struct ir_list ir_subst_list(struct var_map *map, const struct ir_list *list)
+{
+	struct ir_list copy = { 0 };
+	bool changed = false;
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++) {
+		struct ir_node *e = list->at[i] ? ir_subst(map, list->at[i]) : NULL;
+
+		changed |= e != list->at[i];
+		list_push(map->px, &copy, e);
+	}
+	return changed ? copy : *list;
+}
+
+const struct ir_type *ir_subst_type(struct var_map *map, const struct ir_type *type)
+{
+	struct ir_list shape, valid;
+	const struct ir_type **items = NULL;
+	bool changed = false;
+	struct ir_type *copy;
+	uint32_t i;
+
+	if (!type)
+		return NULL;
+	shape = ir_subst_list(map, &type->shape);
+	valid = ir_subst_list(map, &type->view.valid);
+	if (type->n_items)
+		items = px_alloc(map->px, type->n_items, sizeof(const struct ir_type *));
+	for (i = 0; i < type->n_items; i++) {
+		items[i] = ir_subst_type(map, type->items[i]);
+		changed |= items[i] != type->items[i];
+	}
+	if (!changed && shape.at == type->shape.at && valid.at == type->view.valid.at)
+		return type;
+	copy = type_copy(map->px, type);
+	copy->shape = shape;
+	copy->view.valid = valid;
+	copy->items = items;
+	return copy;
+}
+
+/* A copy of @node in which each expression field is replaced; the node itself if none changes. */
+static struct ir_node *subst_fields(struct var_map *map, struct ir_node *node)
+{
+	const struct ir_type *type = ir_subst_type(map, node->type);
+	const struct ir_field *field;
+	struct ir_node *copy = NULL;
+
+	for (field = ir_kind_info[node->kind].fields; field->name; field++) {
+		void *at = ir_field_at(node, field);
+
+		if (field->kind == FK_EXPR) {
+			struct ir_node *old = *(struct ir_node **)at;
+			struct ir_node *new = old ? ir_subst(map, old) : NULL;
+
+			if (new == old)
+				continue;
+			copy = copy ? copy : ir_copy(map->px, node);
+			*(struct ir_node **)ir_field_at(copy, field) = new;
+		} else if (field->kind == FK_EXPRS) {
+			struct ir_list new = ir_subst_list(map, at);
+
+			if (new.at == ((struct ir_list *)at)->at)
+				continue;
+			copy = copy ? copy : ir_copy(map->px, node);
+			*(struct ir_list *)ir_field_at(copy, field) = new;
+		}
+	}
+	if (!copy && type == node->type)
+		return node;
+	copy = copy ? copy : ir_copy(map->px, node);
+	copy->type = type;
+	return copy;
+}
+
+struct ir_node *ir_subst(struct var_map *map, struct ir_node *expr)
+{
+	struct ir_node *other;
+
+	if (ir_is_var(expr) || expr->kind == IR_MEMREF) {
+		other = var_map_get(map, expr);
+		return other ? other : expr;
+	}
+	if (ir_is_const(expr))
+		return expr;
+	return subst_fields(map, expr);
+}
+
+/* ---- Cloning ---- */
+
+static struct ir_node *clone_def(struct var_map *map, struct ir_node *var)
+{
+	struct ir_node *copy = ir_copy(map->px, var);
+
+	copy->type = ir_subst_type(map, var->type);
+	if (var->kind == IR_ITER_ARG)
+		IR_AS(copy, var)->init = ir_subst(map, IR_AS(var, var)->init);
+	var_map_set(map, var, copy);
+	return copy;
+}
+
+static void clone_field(struct var_map *map, struct ir_node *copy, const struct ir_field *field)
+{
+	void *at = ir_field_at(copy, field);
+	struct ir_node **one = at;
+	struct ir_list *list = at, fresh = { 0 };
+	uint32_t i;
+
+	switch (field->kind) {
+	case FK_EXPR:
+		if (*one)
+			*one = ir_subst(map, *one);
+		break;
+	case FK_EXPRS:
+		*list = ir_subst_list(map, list);
+		break;
+	case FK_STMT:
+		if (*one)
+			*one = ir_clone_stmt(map, *one);
+		break;
+	case FK_STMTS:
+		for (i = 0; i < list->n; i++)
+			list_push(map->px, &fresh, ir_clone_stmt(map, list->at[i]));
+		*list = fresh;
+		break;
+	case FK_DEF:
+		if (!var_map_get(map, *one))
+			*one = clone_def(map, *one);
+		else
+			*one = var_map_get(map, *one);
+		break;
+	case FK_DEFS:
+		for (i = 0; i < list->n; i++)
+			list_push(map->px, &fresh, clone_def(map, list->at[i]));
+		*list = fresh;
+		break;
+	}
+}
+
+struct ir_node *ir_clone_stmt(struct var_map *map, struct ir_node *stmt)
+{
+	struct ir_node *copy = ir_copy(map->px, stmt);
+	const struct ir_field *field;
+
+	for (field = ir_kind_info[stmt->kind].fields; field->name; field++)
+		clone_field(map, copy, field);
+	return copy;
+}

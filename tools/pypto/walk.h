@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Visitors and rewriters that follow the field table. */
+#ifndef PYPTO_WALK_H
+#define PYPTO_WALK_H
+
+#include "ir.h"
+
+/**
+ * ir_walk() - calls @visit for @node and all below it, parents first, in order of execution
+ *
+ * Extents in the types of variables that are defined on the way are visited too. The visitor says
+ * whether to go below the node.
+ */
+void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *node), void *data);
+
+/* From variable to what stands for it. */
+struct var_map {
+	struct px *px;
+	struct map_slot {
+		const struct ir_node *key;
+		void *value;
+	} *slots;
+	size_t n, room;
+};
+void var_map_set(struct var_map *map, const struct ir_node *key, void *value);
+void *var_map_get(const struct var_map *map, const struct ir_node *key);	/* NULL: absent */
+
+/* @expr with the variables of @map replaced; shared where nothing changes. */
+struct ir_node *ir_subst(struct var_map *map, struct ir_node *expr);
+struct ir_list ir_subst_list(struct var_map *map, const struct ir_list *list);
+/* The same in the extents of a type. */
+const struct ir_type *ir_subst_type(struct var_map *map, const struct ir_type *type);
+/*
+ * Statements with every definition inside copied, so that the result can stand beside the original;
+ * @map gets the new variables.
+ */
+struct ir_node *ir_clone_stmt(struct var_map *map, struct ir_node *stmt);
+
+#endif
