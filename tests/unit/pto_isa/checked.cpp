@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Checked mode: operands, written data, synchronisation between pipes (pto-isa §3.6 to §3.8). */
+#include <unistd.h>
+
 #include "fake_core.hpp"
 
 using namespace check;
@@ -373,6 +375,23 @@ CHECK(synchronisation_is_not_checked_when_told_so)
 	TASSIGN(a, 0), TASSIGN(d, 0x400);
 	passes(t, c, "no flag", [&] { TLOAD(a, g), TABS(d, a); });
 	unsetenv("SIMPLER_CHECK_SYNC");
+}
+CHECK(printing_needs_no_flag)
+{
+	checked_core c;
+	Part<float, 8, 32> a(1, 1);
+	FILE *file = tmpfile();
+	const int saved = dup(1);
+
+	TASSIGN(a, 0);
+	TEXPANDS(a, 1.5f);
+	fflush(stdout);
+	dup2(fileno(file), 1);
+	passes(t, c, "a print in the middle", [&] { TPRINT(a), TABS(a, a), TPRINT(a); });
+	fflush(stdout);
+	dup2(saved, 1);
+	close(saved);
+	fclose(file);
 }
 CHECK(parts_of_tiles_are_told_apart)
 {

@@ -312,6 +312,7 @@ void ternary(context &t, const char *op, const Call &call, const Ref &ref)
 	place at;
 	Part<T, 16, 64> a(13, 37), b(13, 37), c(13, 37), d(13, 37);
 
+	t.covers(op, type_name<T>());
 	at.put(a);
 	at.put(b);
 	at.put(c);
@@ -414,6 +415,9 @@ CHECK(tpow_raises_floats_and_wraps_integers)
 		i.data()[k] = t.below(21) - 10;
 		e.data()[k] = t.below(12);
 	}
+	t.covers("TPOW", "f32");
+	t.covers("TPOW", "i32");
+	t.covers("TPOWS", "f32");
 	TPOW(d, a, b, a);
 	TPOW(p, i, e, i);
 	for (int r = 0; r < 3; r++)
@@ -502,6 +506,9 @@ CHECK(relu_conversions_saturate)
 	}
 	const auto clip = [](int v) { return v < 0 ? 0 : v > 127 ? 127 : v; };
 
+	t.covers("TADDRELUCONV", "i16");
+	t.covers("TSUBRELUCONV", "f32");
+	t.covers("TADDDEQRELU", "i32");
 	TADDRELUCONV(d, a, b);
 	for (int r = 0; r < 2; r++)
 		for (int c = 0; c < 16; c++)

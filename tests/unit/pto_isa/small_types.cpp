@@ -267,6 +267,7 @@ void multiplies(context &t, int m, int k, int n, int spread)
 
 	t.covers("TMATMUL_MX", type_name<EA>());
 	t.covers("TMATMUL_MX", type_name<EB>());
+	t.covers("TGEMV_MX", type_name<EA>());
 	at.put(a), at.put(b), at.put(as), at.put(bs), at.put(c), at.put(d), at.put(bias);
 	set_random(t, a.data(), a.Extent);
 	set_random(t, b.data(), b.Extent);

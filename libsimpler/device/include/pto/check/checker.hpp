@@ -224,11 +224,13 @@ PTO_COLD void touch(checker &k, const call &c, const char *name, const operand &
 		const uint64_t base = b * BLOCK;
 		const uint32_t mask = byte_mask(uint32_t(from > base ? from - base : 0),
 						uint32_t(to - base < BLOCK ? to - base : BLOCK));
-		cell &it = mem.cells[b];
+		cell &it = mem.at(uint32_t(b));
 		conflict with;
 
 		if (!a.write && !(o.mode & FRESH) && (it.written & mask) != mask)
 			fail_unwritten(c, name, row, col);
+		if (!a.write && (o.mode & ORDERED))
+			continue;
 		/* hardware moves whole blocks, so neighbours in a block conflict as well */
 		if (sync && !(o.mode & ORDERED) && conflicts(it, ~0u, a, &with))
 			fail_conflict(k, c, name, a, with, arena_name(arena_of(o.f->loc)), base);

@@ -193,6 +193,12 @@ inline operand arrived(const T &t)
 {
 	return part(t, T::Rows, T::Cols, WRITE | ORDERED);
 }
+/* Read after a barrier of the instruction's own. */
+template <typename T>
+inline operand printed(const T &t)
+{
+	return part(t, t.GetValidRow(), t.GetValidCol(), READ | ORDERED);
+}
 /* The whole box. */
 template <typename T>
 inline operand box(const T &t)

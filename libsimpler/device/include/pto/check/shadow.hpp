@@ -81,10 +81,10 @@ inline uint32_t byte_mask(uint32_t from, uint32_t to)
 	return (to == BLOCK ? ~0u : (1u << to) - 1u) & ~((1u << from) - 1u);
 }
 
-/* The cells of one on-chip memory. */
+/* The cells of one on-chip memory; those from @used on are zero. */
 struct arena_shadow {
 	cell *cells;
-	uint32_t count;
+	uint32_t count, used;
 
 	void begin(uint32_t bytes)
 	{
@@ -92,11 +92,17 @@ struct arena_shadow {
 
 		if (need != count) {
 			free(cells);
-			cells = static_cast<cell *>(malloc(need * sizeof(cell)));
+			cells = static_cast<cell *>(calloc(need ? need : 1, sizeof(cell)));
 			count = cells ? need : 0;
+		} else if (used) {
+			memset(cells, 0, used * sizeof(cell));
 		}
-		if (count)
-			memset(cells, 0, count * sizeof(cell));
+		used = 0;
+	}
+	cell &at(uint32_t block)
+	{
+		used = used > block ? used : block + 1;
+		return cells[block];
 	}
 };
 

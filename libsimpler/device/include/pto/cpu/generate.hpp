@@ -188,7 +188,7 @@ PTO_INST void SYNCALL(const W &...)
 template <PrintFormat Format = PrintFormat::Width8_Precision4, typename T, PTO_EXTRA_T>
 PTO_INST RecordEvent TPRINT(const T &t, PTO_EXTRA)
 {
-	PTO_CHECK("TPRINT", checking::SCALAR, 0, checking::in(t));
+	PTO_CHECK("TPRINT", checking::SCALAR, 0, checking::printed(t));
 	generate::print(t, Format == PrintFormat::Width10_Precision6 ? 10 : 8,
 			Format == PrintFormat::Width10_Precision6  ? 6
 			: Format == PrintFormat::Width8_Precision2 ? 2
