@@ -65,9 +65,11 @@ u64 *fixture_device_word(struct fixture *f, u64 address, bool write);
 /** fixture_until - poll a condition in virtual time; false after ten seconds of it */
 #define fixture_until(condition) ({					\
 	unsigned long _end = jiffies + 10 * HZ;				\
-	while (!(condition) && time_before(jiffies, _end))		\
+	bool _holds;							\
+									\
+	while (!(_holds = (condition)) && time_before(jiffies, _end))	\
 		schedule_timeout_uninterruptible(1);			\
-	(condition);							\
+	_holds;								\
 })
 
 /** FIXTURE_REFUSED - a call with valid arguments but for one change ends with @_error */
