@@ -67,15 +67,19 @@ static const char *origin_of(struct pto_diags *d, const struct pto_src_loc *src)
 	return arena_printf(&d->arena, "%s:%u:%u", src->file->text, src->line, src->col);
 }
 
+/* Whether one more is kept; it is counted in any case. */
+static bool count(struct pto_diags *d, enum pto_severity severity)
+{
+	d->errors += severity == PTO_ERROR;
+	d->warnings += severity == PTO_WARNING;
+	return severity == PTO_ERROR ? d->errors <= d->limit : d->warnings <= d->limit;
+}
+
 static void add(struct pto_diags *d, const struct pto_module *m, enum pto_severity severity,
 		struct pto_loc loc, const char *hint, const char *text)
 {
 	struct pto_diag *g;
 
-	d->errors += severity == PTO_ERROR;
-	d->warnings += severity == PTO_WARNING;
-	if (severity == PTO_ERROR && d->errors > d->limit)
-		return;
 	g = arena_new(&d->arena, struct pto_diag);
 	if (!g)
 		return;
@@ -99,6 +103,8 @@ void pto_diag(struct pto_diags *d, const struct pto_module *m, enum pto_severity
 	va_list ap;
 	char *text;
 
+	if (!count(d, severity))
+		return;
 	va_start(ap, fmt);
 	text = arena_vprintf(&d->arena, fmt, ap);
 	va_end(ap);
@@ -111,6 +117,8 @@ int pto_op_error(struct pto_diags *d, const struct pto_module *m, const struct p
 	va_list ap;
 	char *text;
 
+	if (!count(d, PTO_ERROR))
+		return -EINVAL;
 	va_start(ap, fmt);
 	text = arena_vprintf(&d->arena, fmt, ap);
 	va_end(ap);

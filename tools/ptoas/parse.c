@@ -142,10 +142,7 @@ static bool parse_func_body(struct parser *p, struct pto_func *f, const struct a
 		b->args[i].type = f->arg_types[i];
 	if (!bind_func_args(p, a, b) || !parse_region(p, &f->op->region[0], b))
 		return false;
-	while (p->bindings.n > scope) {
-		p->bindings.n--;
-		p->bindings.data[p->bindings.n].name->slot = p->bindings.data[p->bindings.n].before;
-	}
+	end_scope(p, scope);
 	return true;
 }
 

@@ -156,6 +156,8 @@ bool parse_generic(struct parser *p, struct opstate *s, struct pto_block *b);
 bool parse_custom(struct parser *p, struct opstate *s, struct pto_block *b, const char *which);
 /* "{ ... }" into @r; @entry: its first block, already made, or NULL. */
 bool parse_region(struct parser *p, struct pto_region *r, struct pto_block *entry);
+/* Takes back the bindings above @base. */
+void end_scope(struct parser *p, size_t base);
 bool end_with_yield(struct parser *p, struct pto_region *r);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "parse.h"
 
+#define MAX_LABELS	4096	/* open at one time: looked up one by one */
+
 /* ---- Scopes and blocks ----------------------------------------------------------------------- */
 
-static void end_scope(struct parser *p, size_t base)
+void end_scope(struct parser *p, size_t base)
 {
 	while (p->bindings.n > base) {
 		struct binding *b = &p->bindings.data[--p->bindings.n];
@@ -27,6 +29,10 @@ static struct pto_block *label_block(struct parser *p, struct pto_region *r, con
 			*index = i;
 			return p->labels.data[i].block;
 		}
+	if (p->labels.n >= MAX_LABELS) {
+		fail(p, at, "split the function", "more than %d labels", MAX_LABELS);
+		return NULL;
+	}
 	l.block = arena_new(&p->m->arena, struct pto_block);
 	if (!l.block || !push(p, labels, l)) {
 		no_memory(p);

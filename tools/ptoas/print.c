@@ -333,7 +333,7 @@ static void print_arg(struct printer *p, const struct pto_func *f, uint32_t i)
 	}
 }
 
-static void print_loc(struct printer *p, const struct pto_loc *loc)
+void print_loc(struct printer *p, const struct pto_loc *loc)
 {
 	if (!loc->src)
 		return;

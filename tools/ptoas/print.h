@@ -20,6 +20,7 @@ void print_name(struct printer *p, char sigil, const struct pto_name *n);
 void print_attr(struct printer *p, const struct pto_attr *a, bool with_type);
 void print_dict(struct printer *p, const struct pto_attr *list, size_t n);
 void print_indent(struct printer *p);
+void print_loc(struct printer *p, const struct pto_loc *loc);	/* nothing when none was given */
 
 /* print_op.c */
 void print_op(struct printer *p, const struct pto_op *op);

@@ -384,22 +384,6 @@ void print_op(struct printer *p, const struct pto_op *op)
 	}
 }
 
-static void print_trailing_loc(struct printer *p, const struct pto_loc *loc)
-{
-	struct pto_attr file = { .kind = PTO_ATTR_STRING };
-
-	if (!loc->src)
-		return;
-	if (!loc->src->file) {
-		pto_text_str(p->out, " loc(unknown)");
-		return;
-	}
-	file.text = loc->src->file;
-	pto_text_str(p->out, " loc(");
-	print_attr(p, &file, false);
-	pto_text_printf(p->out, ":%u:%u)", loc->src->line, loc->src->col);
-}
-
 /* The last line of a loop or branch may be left out. */
 static bool is_implied(const struct pto_op *op)
 {
@@ -450,7 +434,7 @@ void print_region(struct printer *p, const struct pto_region *r, bool args)
 				continue;
 			print_indent(p);
 			print_op(p, op);
-			print_trailing_loc(p, &op->loc);
+			print_loc(p, &op->loc);
 			pto_text_char(p->out, '\n');
 		}
 	}

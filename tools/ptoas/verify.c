@@ -145,5 +145,6 @@ int pto_verify(struct pto_module *m, const struct pto_options *o, struct pto_dia
 		if (pto_func_has_body(f) && !verify_blocks(&v, f->op))
 			verify_region(&v, f->op);
 	}
+	forget_symbols(&v);
 	return d->errors > before ? -EINVAL : 0;
 }

@@ -21,6 +21,7 @@ struct verify {
 	const struct pto_type *in[VERIFY_SHOWN], *tmp[VERIFY_SHOWN], *out[VERIFY_SHOWN];
 	unsigned int n_in, n_tmp, n_out;
 	unsigned int reserves;		/* reserve_buffer in this function */
+	unsigned int bodies;		/* functions that are no declarations */
 	struct pto_sig_item items[PTO_MAX_OPERANDS];
 };
 
@@ -111,6 +112,7 @@ int verify_return(struct verify *v);
 /* verify_func.c */
 int verify_blocks(struct verify *v, struct pto_op *op);
 int verify_func(struct verify *v);
-int verify_symbols(struct verify *v);
+void verify_symbols(struct verify *v);
+void forget_symbols(struct verify *v);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions, their attributes, and the shape of blocks. Sections 8.4, 9.2, 9.10. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify.h"
@@ -51,15 +50,6 @@ static int func_error(struct verify *v, const char *hint, const char *text)
 	return -EINVAL;
 }
 
-static unsigned int count_bodies(const struct pto_module *m)
-{
-	unsigned int n = 0;
-
-	pto_for_each_func(f, m)
-		n += pto_func_has_body(f);
-	return n;
-}
-
 /* Section 9.10: marked, or the only definition of the module. */
 static bool is_entry(const struct verify *v)
 {
@@ -67,7 +57,7 @@ static bool is_entry(const struct verify *v)
 
 	if (pto_attr_find(op, "pto.entry") || pto_attr_find(op, "hacc.entry"))
 		return true;
-	return pto_func_has_body(v->func) && count_bodies(v->m) == 1;
+	return pto_func_has_body(v->func) && v->bodies == 1;
 }
 
 static int verify_tail_hint(struct verify *v)
@@ -110,36 +100,31 @@ int verify_func(struct verify *v)
 	return ret ? -EINVAL : 0;
 }
 
-static int by_name(const void *a, const void *b)
+/*
+ * Function names are unique, and found through the slot of the name: verify_symbols() fills the
+ * slots, forget_symbols() leaves them empty as they were.
+ */
+void verify_symbols(struct verify *v)
 {
-	const struct pto_func *x = *(struct pto_func *const *)a, *y = *(struct pto_func *const *)b;
-	int order = strcmp(x->name->text, y->name->text);
+	pto_for_each_func(f, v->m) {
+		struct pto_name *name = pto_intern(v->m, f->name->text, f->name->size);
 
-	return order ? order : (x->op->loc.at > y->op->loc.at) - (x->op->loc.at < y->op->loc.at);
+		v->bodies += pto_func_has_body(f);
+		if (name && !name->slot)
+			name->slot = f;
+		else
+			pto_diag(v->d, v->m, PTO_ERROR, f->op->loc,
+				 "give each function its own name",
+				 "redefinition of function @%s", f->name->text);
+	}
 }
 
-/* Function names are unique: sorted, so that a large module costs little. */
-int verify_symbols(struct verify *v)
+void forget_symbols(struct verify *v)
 {
-	struct pto_func **all;
-	size_t n = 0, i = 0;
-	int ret = 0;
+	pto_for_each_func(f, v->m) {
+		struct pto_name *name = pto_intern(v->m, f->name->text, f->name->size);
 
-	pto_for_each_func(f, v->m)
-		n++;
-	all = malloc((n + 1) * sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	pto_for_each_func(g, v->m)
-		all[i++] = g;
-	qsort(all, n, sizeof(*all), by_name);
-	for (i = 1; i < n; i++) {
-		if (all[i]->name != all[i - 1]->name)
-			continue;
-		pto_diag(v->d, v->m, PTO_ERROR, all[i]->op->loc, "give each function its own name",
-			 "redefinition of function @%s", all[i]->name->text);
-		ret = -EINVAL;
+		if (name)
+			name->slot = NULL;
 	}
-	free(all);
-	return ret;
 }

@@ -253,18 +253,10 @@ int verify_switch(struct verify *v)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static const struct pto_func *find_func(const struct verify *v, const struct pto_name *name)
-{
-	pto_for_each_func(f, v->m)
-		if (f->name == name)
-			return f;
-	return NULL;
-}
-
 int verify_call(struct verify *v)
 {
 	const struct pto_attr *callee = pto_attr_find(v->op, "callee");
-	const struct pto_func *f = find_func(v, callee->text);
+	const struct pto_func *f = callee->text->slot;
 	unsigned int i;
 
 	if (!f)
