@@ -9,6 +9,7 @@
 #               python_TARGETS    files below $(BUILD)/python (the PYTHONPATH of the tests)
 #               bin_TARGETS       programs, also installed to $(PREFIX)/bin
 #               lint_STEPS        names of extra `make` targets that `make check` runs and counts as tests
+#               full_NEEDS, full_ITEMS   what only `make check` builds, and items of scripts/run-tests that it runs last
 #             Objects: $(BUILD)/obj/<path>.o, by the pattern rules below; link with $(CC) $(CFLAGS) $(LDFLAGS) ... $(LDLIBS).
 #  Includes   "base/log.h", "chip/...", "model/...", "simpler/worker.h", "simpler_hw.h". Arrows: scripts/check-includes.
 #  Symbols    Everything is hidden. A public function is declared with visibility "default" and named simpler_*;
@@ -157,9 +158,9 @@ do-check-asan do-check-tsan: do-check-%: variant-%
 	$(Q)scripts/run-tests $(call variant_items,$*)
 # gcc and clang leave different things undefined, so the conformance tests run with both
 clang_items = deadline=300 build=$(BUILD)/clang $(patsubst $(BUILD)/%,cmocka=$(BUILD)/clang/%,$(conformance_TESTS))
-do-check: tests lint-clang $(CHECK_VARIANTS:%=variant-%)
+do-check: tests lint-clang $(full_NEEDS) $(CHECK_VARIANTS:%=variant-%)
 	$(Q)scripts/run-tests build=$(BUILD) deadline=1800 $(addprefix step=,$(lint_STEPS)) deadline=120 $(quick_items) \
-		$(clang_items) $(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v))
+		$(clang_items) $(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v)) $(full_ITEMS)
 
 clean:
 	rm -rf $(BUILD)

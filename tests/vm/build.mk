@@ -17,7 +17,8 @@ $(vm_HOST_TESTS): $(BUILD)/tests/vm/%: $(BUILD)/obj/tests/vm/%.c.o $(vm_HOST_OBJ
 
 # Programs for the machine. `make check-vm` boots it; scripts/vm makes kernel and initramfs.
 vm_GUEST_OBJS := $(call obj,tests/vm/guest/guest.c)
-vm_GUEST_TESTS := $(patsubst tests/vm/guest/%.c,$(BUILD)/tests/vm/guest/%,$(wildcard tests/vm/guest/test_*.c))
+vm_GUEST_TESTS := $(patsubst tests/vm/guest/%.c,$(BUILD)/tests/vm/guest/%,$(wildcard tests/vm/guest/test_*.c) \
+	tests/vm/guest/bench.c)
 $(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o $(vm_GUEST_OBJS)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
@@ -26,9 +27,13 @@ $(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o 
 vm_guest_objects := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(wildcard tests/vm/guest/*.c)))
 $(vm_guest_objects): CPPFLAGS += -I/usr/include/libdrm
 
-.PHONY: check-vm do-check-vm
-check-vm: setup
-	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-check-vm
+.PHONY: check-vm do-check-vm bench-vm do-bench-vm
+check-vm bench-vm: setup
+	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
 vm_ITEMS := deadline=1200 cmocka=scripts/vm
+full_NEEDS += $(vm_GUEST_TESTS) modules
+full_ITEMS += $(vm_ITEMS)
 do-check-vm: tests $(vm_GUEST_TESTS) modules
 	$(Q)scripts/run-tests build=$(BUILD) $(vm_ITEMS)
+do-bench-vm: tests $(vm_GUEST_TESTS) modules
+	SIMPLER_BUILD_DIR=$(BUILD) scripts/vm --bench

@@ -5,6 +5,7 @@
 #include "host_fixture.h"
 #include "simpler/error.h"
 
+#define VNPU_FIRST (2ull << 20)	/* of device memory, also when the register says something else */
 #define BYSTANDER 20	/* a context and stream that must not notice anything */
 
 struct bystander {
@@ -468,6 +469,69 @@ static void reset_in_the_middle_of_everything(void **state)
 	}
 }
 
+/* ---- anything ---- */
+
+#define SCRIBBLES	400
+#define SCRIBBLE_ROUNDS	6
+
+static uint32_t pick(uint64_t *random, uint32_t below)
+{
+	*random = *random * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(*random >> 33) % below;
+}
+
+/* Now and then something that could make sense. */
+static uint64_t word(uint64_t *random, struct drv_chip *chip)
+{
+	uint64_t high = (uint64_t)pick(random, 1u << 31) << 33;
+
+	switch (pick(random, 6)) {
+	case 0: return 0;
+	case 1: return pick(random, 80);
+	case 2: return chip->regs->memory_base + pick(random, 64) * 4096ull + pick(random, 16);
+	case 3: return SIMPLER_HW_VA_MIN + (1ull << 30) + pick(random, 64) * 4096ull;
+	case 4: return ~0ull << pick(random, 64);
+	default: return high | pick(random, 1u << 31);
+	}
+}
+
+static void scribble(uint64_t *random, struct drv_chip *chip)
+{
+	uint64_t used = (chip->next - VNPU_FIRST) / 8;
+	bool registers = !pick(random, 8);
+	uint64_t *at = registers ? (uint64_t *)chip->bar + pick(random, 32) :
+				   (uint64_t *)(chip->bar + VNPU_FIRST) +
+				   pick(random, (uint32_t)used);
+
+	/* relaxed: hostile, not ordered with anything */
+	__atomic_store_n(at, word(random, chip), __ATOMIC_RELAXED);
+	drv_doorbell(chip, pick(random, 2) ? 0 : pick(random, DRV_VECTORS));
+}
+
+static void whatever_is_written_a_reset_brings_the_chip_back(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t random = 1;
+
+	for (int round = 0; round < SCRIBBLE_ROUNDS; round++) {
+		struct drv_program p;
+
+		drv_program_load(&p, &f->stream);
+		drv_program_begin(&p, DRV_ADD, 0, 1);
+		for (int i = 0; i < SCRIBBLES; i++)
+			scribble(&random, &f->chip);
+		/* the reset is seen by a change of what may be scribbled on */
+		f->chip.regs->generation = ~0u;
+		drv_reset(&f->chip);
+		assert_int_equal(f->chip.regs->magic, SIMPLER_HW_MAGIC);
+		assert_int_equal(drv_counter(&f->host, 0, "executors"), 0);
+		assert_int_equal(drv_enable(&f->chip), SIMPLER_HW_STATUS_ENABLED);
+		drv_context_create(&f->context, &f->chip, 0);
+		assert_int_equal(drv_stream_create(&f->stream, &f->context, 0), 0);
+	}
+	still_works(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +556,7 @@ int main(void)
 		host_test(an_admin_producer_beyond_the_ring_needs_a_reset),
 		host_test(a_full_fault_ring_drops_records_and_counts_them),
 		host_test(reset_in_the_middle_of_everything),
+		host_test(whatever_is_written_a_reset_brings_the_chip_back),
 	};
 
 	return host_run("simpler-vnpu, hostile guest", tests);

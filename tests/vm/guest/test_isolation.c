@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What goes wrong in one file stays there; what goes wrong with the chip ends in errors, not hangs. */
+/* What goes wrong in one file stays there; what goes wrong with the chip ends in errors. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -222,7 +222,7 @@ static void lost_and_spurious_interrupts_do_no_harm(void **state)
 	close(fd);
 }
 
-/* Opens files until one gets a context: several things may be found wrong, with a reset for each. */
+/* Opens files until one gets a context: a reset may still be under way. */
 static int open_after_resets(void)
 {
 	struct drm_simpler_stream_create create = {
