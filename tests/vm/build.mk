@@ -30,10 +30,10 @@ $(vm_guest_objects): CPPFLAGS += -I/usr/include/libdrm
 .PHONY: check-vm do-check-vm bench-vm do-bench-vm
 check-vm bench-vm: setup
 	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
-vm_ITEMS := deadline=1200 cmocka=scripts/vm
+vm_ITEMS := build=$(BUILD) deadline=1200 cmocka=scripts/vm
 full_NEEDS += $(vm_GUEST_TESTS) modules
 full_ITEMS += $(vm_ITEMS)
 do-check-vm: tests $(vm_GUEST_TESTS) modules
-	$(Q)scripts/run-tests build=$(BUILD) $(vm_ITEMS)
+	$(Q)scripts/run-tests $(vm_ITEMS)
 do-bench-vm: tests $(vm_GUEST_TESTS) modules
 	SIMPLER_BUILD_DIR=$(BUILD) scripts/vm --bench
