@@ -178,8 +178,8 @@ static int stop_on_device(struct simpler_ctx *ctx)
 }
 
 /*
- * Not in a path that allocates.  Fences complete when the device has let go of the context's memory;
- * if it does not, the reset that follows completes them.
+ * Not in a path that allocates.  Fences complete when the device has let go of the
+ * context's memory; if it does not, the reset that follows completes them.
  */
 void simpler_ctx_ban(struct simpler_ctx *ctx, const struct drm_simpler_fault *fault)
 {

@@ -214,10 +214,12 @@ void simpler_ctx_end_fences(struct simpler_ctx *ctx, int error);
 int simpler_account_charge(struct simpler_device *sdev, struct simpler_account *account,
 			   u64 bytes);
 void simpler_account_uncharge(struct simpler_account *account, u64 bytes);
+
 static inline u64 simpler_ctx_bytes(struct simpler_ctx *ctx)
 {
 	return atomic64_read(&ctx->account->bytes);
 }
+
 /** simpler_ctx_sync - the device uses no mapping of the range any more that was removed */
 void simpler_ctx_sync(struct simpler_ctx *ctx, u64 addr, u64 bytes);
 /** simpler_ctx_announce - the device knows mappings that were added. 0 or -EIO */

@@ -62,7 +62,7 @@ static void tell_wedged(struct simpler_device *sdev)
 #elif defined(SIMPLER_HAVE_WEDGED_EVENT)
 	drm_dev_wedged_event(&sdev->drm, DRM_WEDGE_RECOVERY_REBIND);
 #else
-	char *env[] = { "WEDGED=rebind", NULL };
+	char *env[2] = { "WEDGED=rebind", NULL };
 
 	kobject_uevent_env(&sdev->drm.accel->kdev->kobj, KOBJ_CHANGE, env);
 #endif

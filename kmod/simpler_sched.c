@@ -69,14 +69,16 @@ static int commit(struct simpler_stream *stream, struct simpler_job *job)
 static int publish(struct simpler_stream *stream, struct simpler_job *job)
 {
 	u32 room;
-	int ret;
+	int ret = READ_ONCE(stream->end_error);
 
+	if (ret)
+		return ret;	/* what is queued ends without a look at the ring */
 	if (job->seqno - job->count != stream->produced)
 		return -ECANCELED;	/* an earlier job was never run: the stream is ending */
 	ret = read_poll_timeout(free_slots, room, room >= job->count, 1, ROOM_TIMEOUT_US, false,
 				stream);
 	if (ret) {
-		/* The ring of a stream that has ended means nothing: no reason for another reset. */
+		/* The ring of an ended stream means nothing: no reason for another reset. */
 		if (!READ_ONCE(stream->end_error))
 			simpler_reset_request(stream->sdev,
 					      "it does not give back slots of a ring");
