@@ -129,16 +129,17 @@ void front_signature(struct front *f, const struct py_node *def)
 
 /* ---- Returns ---- */
 
-static int return_value(struct front *f, struct ir_node **value, const struct ir_type *want)
+static int return_value(struct front *f, const struct py_node *node, struct ir_node **value,
+			const struct ir_type *want)
 {
 	if ((*value)->type->kind == TY_SCALAR && want->kind == TY_SCALAR) {
-		*value = front_convert(f, *value, want);
+		*value = front_convert(f, *value, want, node->span);
 		return *value ? 0 : -EINVAL;
 	}
 	if (front_accepts((*value)->type, want))
 		return 0;
 	diag_hint(f->px,
-		  diag_add(f->px, DIAG_TYPE, (*value)->span, "Function '%s' returns %s, got %s",
+		  diag_add(f->px, DIAG_TYPE, node->span, "Function '%s' returns %s, got %s",
 			   f->func->name, type_text(f->px, want), type_text(f->px, (*value)->type)),
 		  "The return type is declared at line %u", f->def->span.line);
 	return -EINVAL;
@@ -176,7 +177,7 @@ static int check_returns(struct front *f, const struct py_node *node, struct ir_
 			return -EINVAL;
 		}
 		for (i = 0; i < values->n; i++)
-			if (return_value(f, &values->at[i], func->return_types[i]))
+			if (return_value(f, node, &values->at[i], func->return_types[i]))
 				return -EINVAL;
 		return 0;
 	}

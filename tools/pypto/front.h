@@ -120,8 +120,9 @@ struct ir_node *front_arith(struct front *f, enum ir_kind kind, struct ir_node *
 /* Operator @op applied to ready arguments. */
 struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_list args,
 			    struct ir_attr *attrs, uint32_t n_attrs, struct span span);
-/* A scalar as @type where the value is preserved (D8); NULL with a mistake. */
-struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type);
+/* A scalar as @type where the value is preserved (D8); NULL with a mistake at @at. */
+struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type,
+			      struct span at);
 bool front_accepts(const struct ir_type *have, const struct ir_type *want);
 struct ir_node *front_inline(struct front *f, const struct py_node *call,
 			     const struct py_value *value);

@@ -66,16 +66,16 @@ static uint32_t passed_params(const struct ir_function *callee)
 }
 
 static struct ir_node *call_argument(struct front *f, const struct ir_function *callee, uint32_t i,
-				     struct ir_node *arg)
+				     struct ir_node *arg, struct span at)
 {
 	const struct ir_node *param = callee->params.at[i];
 	uint8_t direction = callee->directions[i];
 
 	if (arg->type->kind == TY_SCALAR && param->type->kind == TY_SCALAR)
-		return front_convert(f, arg, param->type);
+		return front_convert(f, arg, param->type, at);
 	if (!front_accepts(arg->type, param->type)) {
 		diag_hint(f->px,
-			  diag_add(f->px, DIAG_TYPE, arg->span,
+			  diag_add(f->px, DIAG_TYPE, at,
 				   "Argument '%s' of function '%s' must be %s, got %s",
 				   IR_AS(param, var)->name, callee->name,
 				   type_text(f->px, param->type), type_text(f->px, arg->type)),
@@ -83,7 +83,7 @@ static struct ir_node *call_argument(struct front *f, const struct ir_function *
 		return NULL;
 	}
 	if ((direction == DIR_OUT || direction == DIR_INOUT) && !ir_is_var(arg)) {
-		diag_add(f->px, DIAG_TYPE, arg->span,
+		diag_add(f->px, DIAG_TYPE, at,
 			 "Argument '%s' of function '%s' is written, so it must be a variable",
 			 IR_AS(param, var)->name, callee->name);
 		return NULL;
@@ -180,7 +180,7 @@ static struct ir_node *call_function(struct front *f, const struct py_node *node
 	for (i = 0; i < n; i++) {
 		struct ir_node *arg = front_value(f, node->args.at[i]);
 
-		arg = arg ? call_argument(f, callee, i, arg) : NULL;
+		arg = arg ? call_argument(f, callee, i, arg, node->args.at[i]->span) : NULL;
 		good &= arg != NULL;
 		if (!arg)
 			continue;

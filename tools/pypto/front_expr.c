@@ -128,52 +128,6 @@ static int widen(struct front *f, enum ir_kind kind, struct ir_node **left, stru
 	return 0;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	int64_t q = a / b;
-
-	return a % b && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-/* Integer constants are computed here, so that extents and offsets stay constants. */
-static struct ir_node *fold(struct front *f, enum ir_kind kind, const struct ir_node *left,
-			    const struct ir_node *right, unsigned int dtype, struct span span)
-{
-	int64_t a, b, v;
-	bool over = false;
-
-	if (left->kind != IR_CONST_INT || right->kind != IR_CONST_INT)
-		return NULL;
-	a = IR_AS(left, const)->value;
-	b = IR_AS(right, const)->value;
-	switch (kind) {
-	case IR_ADD:
-		over = __builtin_add_overflow(a, b, &v);
-		break;
-	case IR_SUB:
-		over = __builtin_sub_overflow(a, b, &v);
-		break;
-	case IR_MUL:
-		over = __builtin_mul_overflow(a, b, &v);
-		break;
-	case IR_FLOOR_DIV:
-	case IR_FLOOR_MOD:
-		if (!b || b == -1)
-			return NULL;
-		v = kind == IR_FLOOR_DIV ? floor_div(a, b) : a - floor_div(a, b) * b;
-		break;
-	case IR_MIN:
-		v = a < b ? a : b;
-		break;
-	case IR_MAX:
-		v = a > b ? a : b;
-		break;
-	default:
-		return NULL;
-	}
-	return over || !dtype_holds(dtype, v) ? NULL : ir_int(f->px, v, dtype, span);
-}
-
 static bool zero_divisor(const struct ir_node *e)
 {
 	return e->kind == IR_CONST_INT && !IR_AS(e, const)->value;
@@ -199,7 +153,7 @@ static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct i
 		diag_add(f->px, DIAG_TYPE, span, "Division by zero");
 		return NULL;
 	}
-	folded = fold(f, kind, left, right, dtype, span);
+	folded = ir_fold(f->px, kind, left, right, dtype, span);
 	if (folded)
 		return folded;
 	if (kind == IR_FLOAT_DIV && dtype_is_int(dtype)) {
@@ -211,7 +165,8 @@ static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct i
 	return ir_binary(f->px, kind, left, right, is_comparison(kind) ? DT_BOOL : dtype, span);
 }
 
-struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type)
+struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type,
+			      struct span at)
 {
 	unsigned int have = value->type->dtype, want = type->dtype;
 	struct ir_node *literal;
@@ -225,8 +180,8 @@ struct ir_node *front_convert(struct front *f, struct ir_node *value, const stru
 	wider = dtype_info(want)->bits >= dtype_info(have)->bits && have != DT_BOOL && want != DT_BOOL;
 	if (wider && ((dtype_is_signed(have) && dtype_is_signed(want)) ||
 		      (dtype_is_float(have) && want == DT_FP32)))
-		return ir_cast(f->px, value, want, value->span);
-	diag_hint(f->px, diag_add(f->px, DIAG_TYPE, value->span, "Cannot use a %s value as %s",
+		return ir_cast(f->px, value, want, at);
+	diag_hint(f->px, diag_add(f->px, DIAG_TYPE, at, "Cannot use a %s value as %s",
 				  dtype_name(have), dtype_name(want)),
 		  "Convert it with pl.cast(value, pl.%s)", dtype_name(want));
 	return NULL;

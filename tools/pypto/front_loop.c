@@ -161,6 +161,14 @@ static void bind_own(struct front *f, const struct py_node *name, struct ir_node
 	bind_set(f, name->name, var, name->span);
 	b = bind_find(f, name->name);
 	b->variables = (struct ir_list){ 0 };
+	list_push(f->px, &b->variables, var);
+}
+
+/* A result is a variable like any other afterwards: it may be assigned again. */
+static void bind_result(struct front *f, const char *name, struct ir_node *var, struct span span)
+{
+	bind_set(f, name, var, span);
+	list_push(f->px, &bind_find(f, name)->variables, var);
 }
 
 static int make_iter_args(struct front *f, const struct loop_head *h, struct ir_list *iter_args)
@@ -208,11 +216,12 @@ static int check_yield(struct front *f, struct yield_site *site, const struct ir
 		const struct ir_type *type = want->at[i]->type;
 
 		if (type->kind == TY_SCALAR && site->values.at[i]->type->kind == TY_SCALAR) {
-			site->values.at[i] = front_convert(f, site->values.at[i], type);
+			site->values.at[i] = front_convert(f, site->values.at[i], type,
+							    site->stmt->span);
 			if (!site->values.at[i])
 				return -EINVAL;
 		} else if (!type_compatible(site->values.at[i]->type, type)) {
-			diag_add(f->px, DIAG_TYPE, site->values.at[i]->span,
+			diag_add(f->px, DIAG_TYPE, site->stmt->span,
 				 "Carried value '%s' is %s, but %s is yielded",
 				 IR_AS(want->at[i], var)->name, type_text(f->px, type),
 				 type_text(f->px, site->values.at[i]->type));
@@ -240,10 +249,8 @@ static struct ir_list bind_results(struct front *f, const struct loop_head *h,
 
 		list_push(f->px, &results, var);
 		bind_set(f, carried->name, var, carried->span);
-		if (name)
-			bind_set(f, name->name, var, name->span);
-		else
-			bind_set(f, px_printf(f->px, "%s_out", carried->name), var, carried->span);
+		bind_result(f, name ? name->name : px_printf(f->px, "%s_out", carried->name), var,
+			    name ? name->span : carried->span);
 	}
 	return results;
 }
@@ -263,8 +270,13 @@ static void restore_variables(struct front *f, const struct loop_head *h,
 {
 	uint32_t i;
 
-	for (i = 0; h->carried && i < h->carried->args.n; i++)
-		bind_find(f, h->carried->args.at[i]->name)->variables = saved[i];
+	for (i = 0; h->carried && i < h->carried->args.n; i++) {
+		struct binding *b = bind_find(f, h->carried->args.at[i]->name);
+
+		b->variables = list_copy(f->px, &saved[i]);
+		if (b->state == BIND_OK)
+			list_push(f->px, &b->variables, b->node);
+	}
 	if (h->var)
 		bind_find(f, h->var->name)->variables = saved[i];
 }
@@ -441,7 +453,7 @@ static int if_results(struct front *f, const struct py_node *node, struct ir_if 
 			     px_printf(f->px, "_if_%u", i), a, name ? name->span : node->span);
 		list_push(f->px, &s->return_vars, var);
 		if (name)
-			bind_set(f, name->name, var, name->span);
+			bind_result(f, name->name, var, name->span);
 	}
 	return 0;
 }

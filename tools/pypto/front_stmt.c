@@ -18,6 +18,9 @@ static struct ir_node *variable_for(struct front *f, struct binding *b, const st
 	struct ir_node *var;
 	uint32_t i;
 
+	if (b->state == BIND_OK && list_has(&b->variables, b->node) &&
+	    type_identical(b->node->type, type))
+		return b->node;
 	for (i = 0; i < b->variables.n; i++)
 		if (type_identical(b->variables.at[i]->type, type))
 			return b->variables.at[i];
@@ -168,7 +171,7 @@ static int assign_value(struct front *f, const struct py_node *node,
 		return -EINVAL;
 	if (annotation && annotation->kind == TY_SCALAR && ir_is_const(value) &&
 	    value->type->dtype != annotation->dtype) {
-		value = front_convert(f, value, annotation);
+		value = front_convert(f, value, annotation, node->y->span);
 		if (!value)
 			return -EINVAL;
 	}

@@ -307,6 +307,9 @@ struct ir_node *ir_var(struct px *px, const char *name, const struct ir_type *ty
 		       struct span span);
 struct ir_node *ir_binary(struct px *px, enum ir_kind kind, struct ir_node *left,
 			  struct ir_node *right, unsigned int dtype, struct span span);
+/* The constant that an operator on two integer constants gives; NULL when it is not computed. */
+struct ir_node *ir_fold(struct px *px, enum ir_kind kind, const struct ir_node *left,
+			const struct ir_node *right, unsigned int dtype, struct span span);
 struct ir_node *ir_cast(struct px *px, struct ir_node *operand, unsigned int dtype,
 			struct span span);
 struct ir_node *ir_assign(struct px *px, struct ir_node *var, struct ir_node *value,

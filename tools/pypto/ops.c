@@ -344,7 +344,7 @@ static bool args_fit(struct op_use *use, const struct op_param *params, unsigned
 		want = arg_problem(arg, params[i].kind);
 		if (!want)
 			continue;
-		diag_add(use->px, DIAG_OPERATION, arg->span.line ? arg->span : use->span,
+		diag_add(use->px, DIAG_OPERATION, use->span,
 			 "The operator %s requires %s argument to be %s, but got %s",
 			 use->op->name, ordinal(at - 1), want,
 			 arg->kind == IR_MAKE_TUPLE ? "a list" : type_kind_name(arg->type));

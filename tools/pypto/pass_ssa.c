@@ -166,12 +166,17 @@ static void carry_existing(struct ssa *s, struct carried *c, const struct ir_lis
 		set_now(s, iter_args->at[i], c->iter_args.at[i]);
 }
 
-static void carry_assigned(struct ssa *s, struct carried *c, struct ir_node *body)
+/* Before the loop's own variables exist, so that they count as local to the body. */
+static void find_carried(struct ssa *s, struct carried *c, struct ir_node *body)
+{
+	c->vars = assigned_in(s, body, NULL);
+	c->before = versions_of(s, &c->vars);
+}
+
+static void carry_assigned(struct ssa *s, struct carried *c)
 {
 	uint32_t i;
 
-	c->vars = assigned_in(s, body, NULL);
-	c->before = versions_of(s, &c->vars);
 	c->after = px_alloc(s->px, c->vars.n + 1, sizeof(*c->after));
 	for (i = 0; i < c->vars.n; i++) {
 		if (!c->before[i])
@@ -201,8 +206,9 @@ static struct ir_node *convert_for(struct ssa *s, const struct ir_for *old)
 	loop->stop = ir_subst(&s->now, old->stop);
 	loop->step = ir_subst(&s->now, old->step);
 	loop->loop_var = version(s, old->loop_var);
+	find_carried(s, &c, old->body);
 	carry_existing(s, &c, &old->iter_args, &old->return_vars);
-	carry_assigned(s, &c, old->body);
+	carry_assigned(s, &c);
 	set_now(s, old->loop_var, loop->loop_var);
 	loop->body = convert_body(s, old->body, &c.vars, c.before, old->node.span);
 	loop->iter_args = c.iter_args;
@@ -216,8 +222,9 @@ static struct ir_node *convert_while(struct ssa *s, const struct ir_while *old)
 	struct ir_while *loop = ir_copy(s->px, &old->node);
 	struct carried c = { 0 };
 
+	find_carried(s, &c, old->body);
 	carry_existing(s, &c, &old->iter_args, &old->return_vars);
-	carry_assigned(s, &c, old->body);
+	carry_assigned(s, &c);
 	loop->condition = ir_subst(&s->now, old->condition);
 	loop->body = convert_body(s, old->body, &c.vars, c.before, old->node.span);
 	loop->iter_args = c.iter_args;

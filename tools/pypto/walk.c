@@ -180,6 +180,13 @@ static struct ir_node *subst_fields(struct var_map *map, struct ir_node *node)
 		return node;
 	copy = copy ? copy : ir_copy(map->px, node);
 	copy->type = type;
+	if (ir_is_binary(copy)) {
+		struct ir_node *folded = ir_fold(map->px, copy->kind, IR_AS(copy, binary)->left,
+						 IR_AS(copy, binary)->right, type->dtype,
+						 node->span);
+
+		return folded ? folded : copy;
+	}
 	return copy;
 }
 

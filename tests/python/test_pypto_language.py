@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+"""The PyPTO front end: conformance cases of pypto.md section 17 (numbers in the names) and every class of error."""
+import pytest
+
+pl = pytest.importorskip("pypto.language")
+from pypto import ir  # noqa: E402
+
+HEAD = ("@pl.function(type=pl.FunctionType.InCore)\n"
+        "def k(a: pl.Tensor[[16, 16], pl.FP32], v: pl.Tensor[[8], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):\n")
+
+
+def kernel(*lines):
+    return pl.parse(HEAD + "".join(f"    {line}\n" for line in lines))
+
+
+def last(function):
+    """The value of the last assignment."""
+    body = function.body
+    stmts = body.stmts if body.node_kind == "SeqStmts" else [body]
+    return [s for s in stmts if s.node_kind == "AssignStmt"][-1].value
+
+
+def mistakes(*lines, head=HEAD):
+    with pytest.raises(pl.ParserError) as info:
+        pl.parse(head + "".join(f"    {line}\n" for line in lines))
+    return info.value.errors
+
+
+def one(cls, text, *lines, line=None, column=None, hint=None):
+    errors = mistakes(*lines)
+    assert len(errors) == 1, [e.message for e in errors]
+    error = errors[0]
+    assert type(error) is cls and text in error.message, error.message
+    if line:
+        assert (error.span.line, error.span.column) == (line, column)
+    if hint:
+        assert hint in error.hint
+    return error
+
+
+def test_case_1_bare_dtype_is_scalar():
+    a = pl.parse("@pl.function\ndef f(x: pl.INT64):\n    y = x + 1\n")
+    b = pl.parse("@pl.function\ndef f(x: pl.Scalar[pl.INT64]):\n    y = x + 1\n")
+    assert ir.structural_equal(a, b)
+
+
+def test_case_2_scalar_cannot_be_inout():
+    with pytest.raises(pl.ParserTypeError, match="Scalar parameters cannot have InOut direction") as info:
+        pl.parse("@pl.function\ndef f(s: pl.InOut[pl.Scalar[pl.FP32]]):\n    y = s\n")
+    assert "Tensor and Tile" in info.value.hint
+    assert (info.value.span.line, info.value.span.column) == (2, 10)
+
+
+def test_case_3_missing_annotation_shows_place():
+    with pytest.raises(pl.ParserTypeError) as info:
+        pl.parse("@pl.function\ndef f(a: pl.INT64, x):\n    y = a\n", "prog.py")
+    assert info.value.message == "Parameter 'x' missing type annotation"
+    text = str(info.value)
+    assert "--> prog.py:2:20" in text
+    assert "2 | def f(a: pl.INT64, x):" in text
+    assert text.splitlines()[4].index("^") == text.splitlines()[3].index("x)")
+
+
+def test_case_4_class_without_methods():
+    with pytest.raises(pl.ParserSyntaxError, match="Class 'Empty' contains no @pl.function decorated methods"):
+        @pl.program
+        class Empty:
+            pass
+
+
+def test_case_5_self_is_dropped():
+    @pl.program
+    class P:
+        @pl.function(type=pl.FunctionType.InCore)
+        def k(self, a: pl.Tensor[[8], pl.FP32]):
+            t = pl.load(a, [0], [8])  # noqa: F841
+    assert [p.name for p in P.functions["k"].params] == ["a"]
+
+
+def test_case_6_directions():
+    f = pl.parse("@pl.function\ndef f(a: pl.Tensor[[8], pl.FP32], b: pl.Out[pl.Tensor[[8], pl.FP32]],\n"
+                 "      c: pl.InOut[pl.Tensor[[8], pl.FP32]], d: pl.Scalar[pl.FP32]):\n    x = d\n")
+    assert f.param_directions == [0, 1, 2, 0]
+
+
+def test_case_7_shape_from_closure():
+    n = 32
+    m = 64
+
+    @pl.function
+    def f(a: pl.Tensor[[n, m], pl.FP32]):
+        x = a  # noqa: F841
+    assert f.params[0].type.shape == [32, 64]
+
+
+def test_case_8_dynamic_extents_are_shared_by_name():
+    M = pl.dynamic("M")
+
+    @pl.function
+    def f(a: pl.Tensor[[M, 8], pl.FP32], b: pl.Tensor[[M], pl.FP32]):
+        x = a  # noqa: F841
+    assert f.params[0].type.shape[0] == f.params[1].type.shape[0]
+    with pytest.raises(ValueError):
+        pl.dynamic("1M")
+
+
+def test_case_9_for_needs_range():
+    error = one(pl.ParserSyntaxError, "pl.range(), pl.parallel(), pl.unroll(), or pl.while_()", "for i in [1, 2]:",
+                "    x = 1", line=3, column=14)
+    assert error.code == "E001"
+
+
+def test_case_10_iter_args_and_init_values_must_match():
+    one(pl.ParserSyntaxError, "Mismatch: 3 iter_args but 2 init_values",
+        "for i, (p, q, r) in pl.range(4, init_values=(a, a)):", "    pl.yield_(p, q)", line=3, column=12)
+
+
+def test_case_11_unsupported_statement():
+    one(pl.UnsupportedFeatureError, "Unsupported statement type: Try", "try:", "    x = 1", "except E:", "    x = 2",
+        line=3, column=5)
+
+
+def test_case_12_undefined_function_lists_others():
+    with pytest.raises(pl.UndefinedVariableError, match="Function 'nope' not defined in program") as info:
+        @pl.program
+        class P:
+            @pl.function(type=pl.FunctionType.Orchestration)
+            def main(self, x: pl.Tensor[[8], pl.FP32]):
+                self.nope(x)
+    assert "main" in info.value.hint
+
+
+def test_case_13_block_namespace_is_refused():
+    one(pl.InvalidOperationError, "pl.block", "pl.block.add(a, a)", hint="pl.add")
+
+
+def test_case_14_dispatch_by_type():
+    f = kernel("t = pl.load(a, [0, 0], [16, 16])", "x = pl.add(t, t)")
+    assert last(f).op == "block.add"
+    assert last(kernel("x = pl.add(a, a)")).op == "tensor.add"
+    assert last(kernel("t = pl.load(a, [0, 0], [16, 16])", "x = pl.add(t, 2.0)")).op == "block.adds"
+    assert last(kernel("x = pl.add(a, 2.0)")).op == "tensor.add_scalar"
+
+
+def test_case_15_no_exp_of_scalars():
+    one(pl.InvalidOperationError, "Operation 'exp' is not supported for scalar arguments", "x = pl.exp(1.0)")
+
+
+def test_case_16_shapes_must_be_compatible():
+    one(pl.InvalidOperationError, "requires compatible shapes, but got [16, 16] and [8]", "x = pl.add(a, v)")
+
+
+@pytest.mark.parametrize("a, b, result", [("FP16", "FP32", "FP32"), ("INT32", "UINT32", "INT32"),
+                                          ("INT32", "FP16", "FP16")])
+def test_case_17_promotion(a, b, result):
+    f = kernel(f"x = pl.create_tile([8, 8], dtype=pl.{a})", f"y = pl.create_tile([8, 8], dtype=pl.{b})",
+               "z = pl.mul(x, y)")
+    assert last(f).type.dtype == result
+
+
+def test_case_18_load_goes_to_vec_or_mat():
+    with pytest.raises(ValueError, match="Vec or Mat"):
+        kernel("t = pl.load(a, [0, 0], [16, 16], target_memory=pl.MemorySpace.Left)")
+
+
+def test_case_19_short_store_is_the_long_one():
+    load = "t = pl.load(a, [0, 0], [16, 16])"
+    long = kernel(load, "o = pl.store(t, [0, 0], [16, 16], o)")
+    assert ir.structural_equal(long, kernel(load, "o = pl.store(t, [0, 0], o)"))
+
+
+def matmul(dtype, k=128):
+    return kernel(f"l = pl.create_tile([64, 128], dtype=pl.{dtype}, target_memory=pl.MemorySpace.Left)",
+                  f"r = pl.create_tile([{k}, 32], dtype=pl.{dtype}, target_memory=pl.MemorySpace.Right)",
+                  "c = pl.matmul(l, r)")
+
+
+def test_case_20_matmul():
+    t = last(matmul("FP16")).type
+    view = t.tile_view
+    assert (t.shape, t.dtype) == ([64, 32], "FP32")
+    assert (view["blayout"], view["slayout"], view["fractal"]) == ("col_major", "row_major", 1024)
+    assert last(matmul("INT8")).type.dtype == "INT32"
+    with pytest.raises(pl.InvalidOperationError, match="equal inner extents"):
+        matmul("FP16", k=64)
+
+
+def test_case_21_reshape_keeps_the_number_of_elements():
+    one(pl.InvalidOperationError, "cannot reshape", "t = pl.load(a, [0, 0], [4, 8])", "u = pl.reshape(t, [8, 8])")
+
+
+def test_case_22_text_entry_points():
+    two = "@pl.function\ndef f(x: pl.INT64):\n    y = x\n@pl.function\ndef g(x: pl.INT64):\n    y = x\n"
+    with pytest.raises(ValueError, match="Multiple functions/programs found"):
+        pl.parse(two)
+    with pytest.raises(ValueError, match="No @pl.function or @pl.program found"):
+        pl.parse("x = 1")
+    with pytest.raises(SyntaxError, match="Failed to compile code from"):
+        pl.parse("def f(:\n")
+    with pytest.raises(RuntimeError, match="Error executing code from"):
+        pl.parse("1 / 0")
+    with pytest.raises(FileNotFoundError):
+        pl.loads("/nonexistent/program.py")
+    with pytest.raises(ValueError, match="Expected @pl.program but found @pl.function"):
+        pl.parse_program("@pl.function\ndef f(x: pl.INT64):\n    y = x\n")
+
+
+def test_case_23_incore_region_is_a_scope():
+    f = pl.parse("@pl.function\ndef f(x: pl.InOut[pl.Tensor[[8], pl.FP32]]):\n    with pl.incore():\n"
+                 "        t = pl.load(x, [0], [8])\n        x = pl.store(t, [0], [8], x)\n")
+    assert f.body.node_kind == "ScopeStmt"
+
+
+def test_case_61_no_cluster_allocation_in_kernels():
+    one(pl.InvalidOperationError, "allocate_cluster", "c = pl.allocate_cluster()")
+
+
+# ---- Errors ----
+
+def test_independent_mistakes_are_all_reported_once_and_in_order():
+    errors = mistakes("x = y + 1", "z = x + q", "w = pl.load(a, [0, 0], [4, 4])", "w = pl.add(w, v)", "u = pl.exp(w)",
+                      "y = y + 2")
+    assert [(e.span.line, e.span.column) for e in errors] == [(3, 9), (4, 13), (6, 9)]
+
+
+def test_the_caret_is_under_the_character_after_wide_ones():
+    errors = mistakes("é = zz + 1")
+    assert (errors[0].span.line, errors[0].span.column) == (3, 9)
+
+
+@pytest.mark.parametrize("cls, text, lines", [
+    (pl.ParserSyntaxError, "pl.range() requires at least 1 argument (stop)", ["for i in pl.range():", "    x = 1"]),
+    (pl.ParserSyntaxError, "Unknown keyword argument 'k' in range()", ["for i in pl.range(4, k=1):", "    x = 1"]),
+    (pl.ParserSyntaxError, "must be a simple name or", ["for a.b in pl.range(4):", "    x = 1"]),
+    (pl.ParserSyntaxError, "must be a tuple when init_values is provided",
+     ["for i in pl.range(4, init_values=(a,)):", "    x = 1"]),
+    (pl.ParserSyntaxError, "chunk cannot be combined with init_values",
+     ["for i, (x,) in pl.range(4, init_values=(a,), chunk=2):", "    pl.yield_(x)"]),
+    (pl.ParserSyntaxError, "pl.while_() requires init_values", ["for (x,) in pl.while_():", "    pl.cond(True)"]),
+    (pl.ParserSyntaxError, "First statement in pl.while_() body must be pl.cond(condition)",
+     ["for (x,) in pl.while_(init_values=(1,)):", "    pl.yield_(x)"]),
+    (pl.ParserSyntaxError, "The step of a loop must not be zero", ["for i in pl.range(0, 4, 0):", "    x = i"]),
+    (pl.ParserSyntaxError, "Only simple comparisons supported", ["x = 1 < 2 < 3"]),
+    (pl.ParserSyntaxError, "after the return", ["return", "x = 1"]),
+    (pl.ParserTypeError, "Operator 'add' requires same numeric dtype category", ["x = 1 + 1.0"]),
+    (pl.ParserTypeError, "does not fit into 64 bits", ["x = 99999999999999999999"]),
+    (pl.ParserTypeError, "does not fit into INT8", ["x = pl.const(300, pl.INT8)"]),
+    (pl.ParserTypeError, "Unknown dtype: FP99", ["x = pl.const(1, pl.FP99)"]),
+    (pl.ParserTypeError, "Division by zero", ["x = 1 // 0"]),
+    (pl.UndefinedVariableError, "Undefined variable 'x'", ["y = x"]),
+    (pl.UndefinedVariableError, "may be undefined", ["if 1 < 2:", "    x = 1", "y = x"]),
+    (pl.UndefinedVariableError, "may be undefined", ["for i in pl.range(4):", "    x = 1", "y = x"]),
+    (pl.UnsupportedFeatureError, "Unsupported statement type: Break", ["while True:", "    break"]),
+    (pl.UnsupportedFeatureError, "Unsupported expression type: IfExp", ["x = 1 if True else 2"]),
+    (pl.UnsupportedFeatureError, "Unsupported function call: pl.loadd", ["x = pl.loadd(a)"]),
+    (pl.UnsupportedFeatureError, "Unsupported context manager", ["with open(1):", "    x = 1"]),
+    (pl.UnsupportedFeatureError, "Only single context manager", ["with pl.incore(), pl.incore():", "    x = 1"]),
+    (pl.InvalidOperationError, "Unknown tensor operation: foo", ["x = pl.tensor.foo(a)"]),
+    (pl.InvalidOperationError, "Unknown system operation: foo", ["pl.system.foo()"]),
+    (pl.InvalidOperationError, "requires at least one argument for type dispatch", ["x = pl.add()"]),
+    (pl.InvalidOperationError, "Scalar binary operation 'min' requires exactly 2 arguments, got 1", ["x = pl.min(1)"]),
+    (pl.InvalidOperationError, "Unknown kwarg 'foo' for operator 'block.load'",
+     ["x = pl.load(a, [0, 0], [16, 16], foo=3)"]),
+    (pl.InvalidOperationError, "The operator block.load requires 3 to 4 arguments, but got 2", ["x = pl.load(a, [0, 0])"]),
+    (pl.InvalidOperationError, "The operator block.load requires first argument to be a TensorType, but got ScalarType",
+     ["x = pl.load(1, [0, 0], [16, 16])"]),
+    (pl.InvalidOperationError, "reaches outside of [16, 16]", ["x = pl.load(a, [0, 8], [16, 16])"]),
+    (pl.InvalidOperationError, "Parameter 'a' is read-only",
+     ["t = pl.load(a, [0, 0], [16, 16])", "pl.store(t, [0, 0], [16, 16], a)"]),
+    (pl.InvalidOperationError, "is not defined for TensorType", ["x = a < a"]),
+])
+def test_error(cls, text, lines):
+    error = one(cls, text, *lines)
+    assert error.span.filename == "<string>" and 3 <= error.span.line <= 2 + len(lines) and error.span.column >= 5
+
+
+def test_strict_ssa_names_the_first_definition():
+    with pytest.raises(pl.SSAViolationError, match="Variable 'x' is already defined") as info:
+        pl.parse("@pl.function(strict_ssa=True)\ndef f(a: pl.INT64):\n    x = a\n    x = a\n")
+    assert (info.value.span.line, info.value.previous_span.line) == (4, 3)
+    assert "note: Previous definition was here:" in str(info.value)
+
+
+def program(main, kernel_type="InCore"):
+    return pl.parse(f'''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.{kernel_type})
+    def k(self, x: pl.Tensor[[8], pl.FP32], y: pl.Out[pl.Tensor[[8], pl.FP32]]) -> pl.Tensor[[8], pl.FP32]:
+        t = pl.load(x, [0], [8])
+        y = pl.store(t, [0], [8], y)
+        return y
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[8], pl.FP32], z: pl.Tensor[[4], pl.FP32]) -> pl.Tensor[[8], pl.FP32]:
+        y = pl.create_tensor([8], dtype=pl.FP32)
+        {main}
+        return y
+''')
+
+
+@pytest.mark.parametrize("cls, text, main", [
+    (pl.ParserTypeError, "Function 'k' expects 2 argument(s), got 1", "y = self.k(x)"),
+    (pl.ParserTypeError, "Argument 'x' of function 'k' must be", "y = self.k(z, y)"),
+    (pl.ParserTypeError, "takes no keyword argument 'y'", "y = self.k(x, y, y=y)"),
+    (pl.ParserTypeError, "Function 'main' returns", "y = z"),
+    (pl.UnsupportedFeatureError, "Recursion: function 'main' calls itself", "y = self.main(x, z)"),
+    (pl.InvalidOperationError, "works on tiles", "t = pl.load(x, [0], [8])"),
+    (pl.InvalidOperationError, "tensor operator 'tensor.add' must be inside an InCore function", "y = pl.add(x, x)"),
+])
+def test_error_in_orchestration(cls, text, main):
+    with pytest.raises(cls) as info:
+        program(main)
+    assert len(info.value.errors) == 1 and text in info.value.message, info.value
+    assert info.value.span.line == (13 if "returns" in text else 12)
+
+
+def test_case_65_block_call_needs_blockdim():
+    call = last_call = program("y = self.k(x, y, blockdim=8)", "BlockInCore").functions["main"]
+    stmts = call.body.stmts
+    last_call = stmts[1].value
+    assert last_call.blockdim.value == 8
+    with pytest.raises(pl.ParserTypeError, match="needs blockdim"):
+        program("y = self.k(x, y)", "BlockInCore")
+
+
+def test_pipe_parameters_need_a_cluster():
+    text = ("@pl.function(type=pl.FunctionType.InCore)\n"
+            "def f({}o: pl.PIPE_OUT[pl.Tile[[16, 16], pl.FP32]]):\n"
+            "    t = pl.create_tile([16, 16], dtype=pl.{})\n    pl.tpush(t, o)\n")
+    with pytest.raises(pl.ParserTypeError, match="has pipe parameters but no pl.Cluster parameter"):
+        pl.parse(text.format("", "FP32"))
+    with pytest.raises(pl.InvalidOperationError, match="as the pipe carries"):
+        pl.parse(text.format("c: pl.Cluster, ", "FP16"))
+    assert pl.parse(text.format("c: pl.Cluster, ", "FP32")).param_directions == [0, 4]
+
+
+def test_inline_function_is_expanded_and_counted():
+    @pl.inline
+    def twice(x):
+        y = pl.add(x, x)
+        return y
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def f(a: pl.Tensor[[8, 8], pl.FP32]):
+        t = pl.load(a, [0, 0], [8, 8])
+        y = twice(t)
+        z = twice(y)  # noqa: F841
+    assert str(f).count("pl.add(") == 2
+    with pytest.raises(pl.ParserTypeError, match=r"Inline function 'twice' expects 1 argument\(s\), got 2"):
+        @pl.function(type=pl.FunctionType.InCore)
+        def g(a: pl.Tensor[[8, 8], pl.FP32]):
+            t = pl.load(a, [0, 0], [8, 8])
+            z = twice(t, t)  # noqa: F841
+
+
+def test_operators_outside_of_functions_raise():
+    with pytest.raises(TypeError, match="inside of a @pl.function"):
+        pl.add(1, 2)
