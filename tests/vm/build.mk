@@ -8,6 +8,7 @@ $(foreach s,$(wildcard tests/vm/device/orchestration/*.cpp),\
 vm_HOST_OBJS := $(call obj,tests/vm/host_driver.c)
 vm_HOST_TESTS := $(patsubst tests/vm/%.c,$(BUILD)/tests/vm/%,$(wildcard tests/vm/test_*.c))
 unit_TESTS += $(vm_HOST_TESTS)
+tests: $(vm_HOST_TESTS) $(filter $(BUILD)/tests/vm/%,$(device_TARGETS))
 $(vm_HOST_TESTS): $(BUILD)/tests/vm/%: $(BUILD)/obj/tests/vm/%.c.o $(vm_HOST_OBJS) $(LIB_A)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
