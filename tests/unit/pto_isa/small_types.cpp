@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Eight- and four-bit elements: values, rounding, TCVT, moves, MX products (pto-isa §3.2, §4.8). */
+/* Elements of eight and four bits: values, rounding, TCVT, moves, MX products (pto-isa §3.2). */
 #include <algorithm>
 
 #include "element.hpp"
