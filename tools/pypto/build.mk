@@ -10,7 +10,8 @@ pypto_EXT := $(BUILD)/python/pypto/_core.abi3.so
 pypto_FILES := $(patsubst tools/pypto/python/%,$(BUILD)/python/%,\
 	$(foreach s,py pyi typed,$(wildcard tools/pypto/python/pypto/*.$s)))
 all_TARGETS += $(PYPTO_A)
-python_TARGETS += $(pypto_EXT) $(pypto_FILES)
+pypto_PYI := $(BUILD)/python/pypto/language.pyi
+python_TARGETS += $(pypto_EXT) $(pypto_FILES) $(pypto_PYI)
 
 $(PYPTO_A): $(pypto_OBJS)
 	@echo '  AR      $@'
@@ -26,6 +27,9 @@ $(pypto_EXT): $(pypto_module_OBJS) $(PYPTO_A) $(BUILD)/libsimpler.a
 $(pypto_FILES): $(BUILD)/python/%: tools/pypto/python/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+
+$(pypto_PYI): tools/pypto/describe.py $(pypto_EXT) $(pypto_FILES)
+	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< stubs $@
 
 -include $(addsuffix .d,$(pypto_OBJS) $(pypto_module_OBJS))
 endif
