@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing of buffers: nothing in use at the same time overlaps, and little more than needed is used. */
+/* Packing of buffers: what is used at the same time is apart, and little room is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -49,7 +49,7 @@ static void unpack(struct emit *e, const struct pto_func *f)
 		if (!pto_is_global(f->arg_types[i]))
 			unpack_scalar(e, f->arg_types[i], i, n++);
 	emit_begin(e);
-	emit_add(e, "%s(", f->name->text);
+	emit_add(e, "::%s(", f->name->text); /* a namespace of pto may have the name */
 	for (i = 0; i < f->n_args; i++)
 		emit_add(e, "%sa%u", i ? ", " : "", i);
 	emit_add(e, ");\n");

@@ -256,7 +256,7 @@ static void call(struct emit *e, struct pto_op *op)
 	emit_begin(e);
 	if (op->n_results)
 		emit_add(e, "auto %s = ", emit_name(e, &op->result[0]).text);
-	emit_add(e, "%s(", callee ? callee->text->text : "?");
+	emit_add(e, "::%s(", callee ? callee->text->text : "?");
 	for (i = 0; i < op->n_operands; i++)
 		emit_add(e, "%s%s", i ? ", " : "", emit_name(e, op->operand[i].value).text);
 	emit_add(e, ");\n");
