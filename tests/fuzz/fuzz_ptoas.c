@@ -2,7 +2,8 @@
 /*
  * Text for the assembler as an attacker would write it. The last byte of the text also chooses the
  * architecture and the level, so that plain files are seeds. Whatever parses must print, and the
- * print must parse to the same print again, also after the passes.
+ * print must parse to the same print again, also after the passes; what passes them can be emitted
+ * and checked for hazards without harm.
  *
  * `make fuzz` builds and runs it; seeds are in tests/fuzz/seeds/ptoas.
  */
@@ -41,6 +42,18 @@ static void check_fixed_point(struct pto_module *m, const struct pto_options *o)
 	pto_diags_fini(&d);
 }
 
+/* A program that all passes have run over. */
+static void use_program(struct pto_module *m, const struct pto_options *o, struct pto_diags *d)
+{
+	struct pto_text cxx = { 0 };
+
+	if (pto_check_hazards(m, o, d) && !d->errors)
+		abort();
+	if (pto_emit_cpp(m, o, d, &cxx) && !d->errors)
+		abort();
+	pto_text_free(&cxx);
+}
+
 static void use_module(struct pto_module *m, const struct pto_options *o, struct pto_diags *d)
 {
 	check_fixed_point(m, o);
@@ -49,10 +62,12 @@ static void use_module(struct pto_module *m, const struct pto_options *o, struct
 			abort();
 		return;
 	}
-	if (!pto_run_passes(m, o, d, NULL))
+	if (!pto_run_passes(m, o, d, NULL)) {
 		check_fixed_point(m, o);
-	else if (!d->errors)
+		use_program(m, o, d);
+	} else if (!d->errors) {
 		abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -15,14 +15,11 @@ $(PTOAS_A): $(ptoas_OBJS) $(BUILD)/obj/libsimpler/src/base/arena.c.o \
 ptoas_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_ptoas_*.c tests/conformance/test_pto_isa_text_*.c))
 $(ptoas_TESTS): $(PTOAS_A)
 
-# The program needs emission (emit.c) and the hazard checker (hazard.c).
-ifeq ($(words $(wildcard tools/ptoas/emit.c tools/ptoas/hazard.c)),2)
 bin_TARGETS += $(BUILD)/ptoas
 $(BUILD)/ptoas: $(BUILD)/obj/tools/ptoas/main.c.o $(PTOAS_A)
 	@echo '  LD      $@'
 	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 -include $(BUILD)/obj/tools/ptoas/main.c.o.d
-endif
 
 # pto-build: .pto to a kernel object of a simulated chip (scripts/pto-build finds it)
 bin_TARGETS += $(BUILD)/pto-build
