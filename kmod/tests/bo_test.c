@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Buffers: BO_CREATE, BO_MMAP_OFFSET, BO_INFO, page tables, quotas */
 #include <linux/mman.h>
+#include <linux/prandom.h>
 #include <linux/uaccess.h>
 
 #include "fixture.h"
@@ -228,7 +229,66 @@ static void running_out_of_memory_leaves_what_there_was(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_memory(f, f->file).used, used);
 }
 
+/* First and last word of a buffer, as the device finds them. */
+static bool is_mapped(struct fixture *f, const struct drm_simpler_bo_create *bo)
+{
+	return fixture_device_word(f, bo->device_address, true) &&
+	       fixture_device_word(f, bo->device_address + bo->size - 8, true);
+}
+
+static void page_tables_follow_buffers_that_come_and_go(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct drm_simpler_bo_create live[24] = { 0 };
+	struct rnd_state random;
+	u32 step, i, wrong = 0;
+	u64 used;
+
+	fixture_stream(f);
+	used = fixture_memory(f, f->file).used;
+	prandom_seed_state(&random, 20);
+	for (step = 0; step < 400; step++) {
+		struct drm_simpler_bo_create *bo = &live[prandom_u32_state(&random) % 24];
+		u32 pages = 1 + prandom_u32_state(&random) % 12;
+
+		if (bo->handle) {
+			fixture_close_handle(f, bo->handle);
+			wrong += !!fixture_device_word(f, bo->device_address, false);
+			bo->handle = 0;
+		} else {
+			*bo = fixture_bo(f, pages * PAGE_SIZE,
+					 step % 3 ? 0 : DRM_SIMPLER_BO_HOST);
+		}
+		for (i = 0; i < ARRAY_SIZE(live); i++)
+			wrong += live[i].handle && !is_mapped(f, &live[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(live); i++)
+		if (live[i].handle)
+			fixture_close_handle(f, live[i].handle);
+	KUNIT_EXPECT_EQ(test, wrong, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_memory(f, f->file).used, used);
+}
+
+static void a_block_of_two_mebibytes_is_one_entry(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	u64 tables, used;
+	struct drm_simpler_bo_create bo;
+
+	fixture_stream(f);
+	used = fixture_memory(f, f->file).used;
+	bo = fixture_bo(f, MIB2, DRM_SIMPLER_BO_CONTIGUOUS);
+	tables = fixture_memory(f, f->file).used - used - MIB2;
+	KUNIT_EXPECT_TRUE(test, is_mapped(f, &bo));
+	KUNIT_EXPECT_EQ(test, bo.device_address % MIB2, 0ull);
+	KUNIT_EXPECT_EQ(test, tables, (u64)PAGE_SIZE);	/* of level 1; none of level 0 */
+	fixture_close_handle(f, bo.handle);
+	KUNIT_EXPECT_EQ(test, fixture_memory(f, f->file).used, used);
+}
+
 static struct kunit_case bo_cases[] = {
+	KUNIT_CASE(page_tables_follow_buffers_that_come_and_go),
+	KUNIT_CASE(a_block_of_two_mebibytes_is_one_entry),
 	KUNIT_CASE(sizes_are_rounded_up_to_pages),
 	KUNIT_CASE(info_repeats_what_create_said),
 	KUNIT_CASE(big_buffers_are_aligned_for_blocks),
