@@ -123,8 +123,28 @@ static int is_authored(struct pto_op *op, void *arg)
 	}
 }
 
+static int is_dynamic(struct pto_op *op, void *arg)
+{
+	(void)arg;
+	return op->info->code == PTO_OP_SET_FLAG_DYN || op->info->code == PTO_OP_WAIT_FLAG_DYN ||
+	       op->info->code == PTO_OP_GET_BUF;
+}
+
+/* Whether the author's synchronisation is to be judged; ids known only at run time prove nothing. */
+static bool must_check(const struct pto_pass_ctx *c)
+{
+	bool authored = false, dynamic = false;
+
+	pto_for_each_func(f, c->module) {
+		authored |= pto_walk(f->op, is_authored, NULL);
+		dynamic |= pto_walk(f->op, is_dynamic, NULL);
+	}
+	return authored && !dynamic;
+}
+
 int pass_insert_sync(struct pto_pass_ctx *c)
 {
+	bool check = must_check(c);
 	int ret = 0;
 
 	pto_for_each_func(f, c->module) {
@@ -139,7 +159,7 @@ int pass_insert_sync(struct pto_pass_ctx *c)
 			pto_diag(c->diags, c->module, PTO_ERROR, f->op->loc, NULL,
 				 "out of memory while inserting synchronisation");
 	}
-	return ret;
+	return ret || !check ? ret : pto_check_hazards(c->module, c->options, c->diags);
 }
 
 bool insert_sync_wanted(const struct pto_pass_ctx *c)

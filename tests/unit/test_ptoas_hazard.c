@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* What the checker of final programs reports, and what it accepts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../tools/ptoas/ptoas.h"
+
+#define T	"!pto.tile_buf<vec, 16x16xf32>"
+#define P	"!pto.partition_tensor_view<16x16xf32>"
+#define HEAD \
+	"module {\nfunc.func @k(%p: !pto.ptr<f32>, %b: i1, %n: index) {\n" \
+	"%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n" \
+	"%c16 = arith.constant 16 : index\n" \
+	"%a0 = arith.constant 0 : i64\n%a512 = arith.constant 512 : i64\n" \
+	"%a1024 = arith.constant 1024 : i64\n%high = arith.constant 196096 : i64\n" \
+	"%w = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%c16, %c1] : " \
+	"!pto.tensor_view<?x?xf32>\n" \
+	"%v = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c16, %c16] : " \
+	"!pto.tensor_view<?x?xf32> -> " P "\n"
+#define TILES \
+	"%x = pto.alloc_tile addr = %a0 : " T "\n%y = pto.alloc_tile addr = %a1024 : " T "\n"
+#define LOAD_X	"pto.tload ins(%v : " P ") outs(%x : " T ")\n"
+#define LOAD_Z	"pto.tload ins(%v : " P ") outs(%z : " T ")\n"
+#define EXP_XY	"pto.texp ins(%x : " T ") outs(%y : " T ")\n"
+#define SET	"pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+#define WAIT	"pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+#define BACK_SET	"pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]\n"
+#define BACK_WAIT	"pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]\n"
+#define LOOP	"scf.for %i = %c0 to %n step %c1 {\n"
+#define END	"return\n}\n}\n"
+
+/* The first thing that is found, or "" for nothing; @errors of them. */
+static const char *check(const char *text, unsigned int *errors)
+{
+	struct pto_options o = { .level = PTO_LEVEL3 };
+	static char first[512];
+	struct pto_module *m;
+	struct pto_diags d;
+	int ret;
+
+	pto_diags_init(&d);
+	m = pto_parse("hazard.pto", text, strlen(text), &o, &d);
+	if (!m || pto_verify(m, &o, &d)) {
+		pto_diags_print(&d, stderr);
+		fail_msg("the test's program is wrong");
+	}
+	ret = pto_check_hazards(m, &o, &d);
+	assert_int_equal(ret != 0, d.errors != 0);
+	snprintf(first, sizeof(first), "%s", d.first ? d.first->text : "");
+	*errors = d.errors;
+	pto_module_free(m);
+	pto_diags_fini(&d);
+	return first;
+}
+
+static void accepts(const char *text)
+{
+	unsigned int errors;
+
+	assert_string_equal(check(text, &errors), "");
+}
+
+static void finds(const char *text, const char *what)
+{
+	unsigned int errors;
+	const char *first = check(text, &errors);
+
+	if (!strstr(first, what))
+		fail_msg("'%s' does not say '%s'", first, what);
+}
+
+static void a_flag_pair_orders_two_pipes(void **state)
+{
+	(void)state;
+	accepts(HEAD TILES LOAD_X SET WAIT EXP_XY END);
+	finds(HEAD TILES LOAD_X EXP_XY END, "reads vec from PIPE_V without waiting for the write "
+	      "by 'pto.tload' on PIPE_MTE2");
+	finds(HEAD TILES SET LOAD_X WAIT EXP_XY END, "without waiting");
+}
+
+static void a_full_barrier_orders_everything(void **state)
+{
+	(void)state;
+	accepts(HEAD TILES LOAD_X "pto.barrier <PIPE_ALL>\n" EXP_XY END);
+	finds(HEAD TILES LOAD_X "pto.barrier <PIPE_MTE2>\n" EXP_XY END, "without waiting");
+}
+
+static void one_pipe_needs_a_barrier_on_a3(void **state)
+{
+	(void)state;
+	finds(HEAD TILES LOAD_X SET WAIT EXP_XY EXP_XY END, "writes vec from PIPE_V without "
+	      "waiting for the write");
+	accepts(HEAD TILES LOAD_X SET WAIT EXP_XY "pto.barrier <PIPE_V>\n" EXP_XY END);
+}
+
+static void a_loop_needs_the_way_back(void **state)
+{
+	(void)state;
+	finds(HEAD TILES LOOP LOAD_X SET WAIT EXP_XY "}\n" END, "an earlier iteration");
+	accepts(HEAD TILES BACK_SET LOOP BACK_WAIT "pto.barrier <PIPE_MTE2>\n" LOAD_X SET WAIT
+		"pto.barrier <PIPE_V>\n" EXP_XY BACK_SET "}\n" BACK_WAIT END);
+}
+
+static void flags_must_be_set_once_on_every_path(void **state)
+{
+	(void)state;
+	finds(HEAD TILES WAIT END, "which is never set");
+	finds(HEAD TILES "scf.if %b {\n" SET "}\n" WAIT END, "which is not on every path set");
+	finds(HEAD TILES SET SET WAIT END, "while it is pending");
+	finds(HEAD TILES SET END, "leaves event 0 from PIPE_MTE2 to PIPE_V set");
+	finds(HEAD TILES LOOP SET "}\n" WAIT END, "while it is, on some path, pending");
+}
+
+static void a_wait_in_one_branch_does_not_count_behind_it(void **state)
+{
+	(void)state;
+	finds(HEAD TILES LOAD_X SET "scf.if %b {\n" WAIT "} else {\n" WAIT "pto.barrier <PIPE_V>\n"
+	      LOAD_X "}\n" EXP_XY END, "without waiting");
+	accepts(HEAD TILES LOAD_X SET "scf.if %b {\n" WAIT "} else {\n" WAIT "}\n" EXP_XY END);
+}
+
+static void paths_that_are_safe_each_are_safe_together(void **state)
+{
+	(void)state;
+	accepts(HEAD TILES LOAD_X "scf.if %b {\n" SET WAIT "} else {\npto.barrier <PIPE_ALL>\n}\n"
+		EXP_XY END);
+}
+
+static void overlapping_buffers_in_use_together_are_found(void **state)
+{
+	(void)state;
+	finds(HEAD TILES "%z = pto.alloc_tile addr = %a512 : " T "\n" LOAD_X
+	      "pto.barrier <PIPE_ALL>\n" LOAD_Z "pto.barrier <PIPE_ALL>\n" EXP_XY END,
+	      "reads a vec buffer at 0 whose contents 'pto.tload' has overwritten");
+	accepts(HEAD TILES "%z = pto.alloc_tile addr = %a0 : " T "\n" LOAD_Z
+		"pto.barrier <PIPE_ALL>\n" EXP_XY END);
+}
+
+static void a_buffer_beyond_its_space_is_found(void **state)
+{
+	(void)state;
+	finds(HEAD "%x = pto.alloc_tile addr = %high : " T "\n" LOAD_X END,
+	      "occupies bytes 196096 to 197120 of vec, which has 196608");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_flag_pair_orders_two_pipes),
+		cmocka_unit_test(a_full_barrier_orders_everything),
+		cmocka_unit_test(one_pipe_needs_a_barrier_on_a3),
+		cmocka_unit_test(a_loop_needs_the_way_back),
+		cmocka_unit_test(flags_must_be_set_once_on_every_path),
+		cmocka_unit_test(a_wait_in_one_branch_does_not_count_behind_it),
+		cmocka_unit_test(paths_that_are_safe_each_are_safe_together),
+		cmocka_unit_test(overlapping_buffers_in_use_together_are_found),
+		cmocka_unit_test(a_buffer_beyond_its_space_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
