@@ -10,7 +10,8 @@ fuzz_FLAGS := -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitiz
 fuzz_callable_SRCS := libsimpler/src/base/error.c \
 	$(addprefix libsimpler/src/chip/,callable_bytes.c elf_check.c elf_symbols.c elf_relocs.c)
 fuzz_callable_FLAGS := -Itests/unit
-fuzz_callable_NEEDS := $(callable_SOS)
+fuzz_callable_NEEDS := $(foreach s,$(wildcard tests/unit/callable_src/*.c tests/unit/callable_src/*.cpp),\
+	$(BUILD)/tests/unit/callable/$(call stem,$s).so)
 fuzz_ptoas_SRCS := $(ptoas_SRCS) $(addprefix libsimpler/src/base/,arena.c hash.c)
 fuzz_ptoas_ARGS := -dict=$(BUILD)/fuzz/ptoas.dict -max_len=8192 $(wildcard tests/fuzz/seeds/ptoas)
 fuzz_ptoas_NEEDS := $(BUILD)/fuzz/ptoas.dict
