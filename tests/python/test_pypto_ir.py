@@ -245,3 +245,22 @@ def test_a_while_condition_that_calls_is_refused_with_a_place():
     with pytest.raises(pl.CompileError, match="condition of a while loop") as info:
         after("FlattenCallExpr", f)
     assert info.value.span.line == 4
+
+
+def test_the_requirements_example_becomes_three_kernels():
+    p = after("OutlineIncoreScopes", pl.parse('''
+@pl.program
+class P:
+    @pl.function
+    def main(self, x: pl.Tensor[[64], pl.FP32]) -> pl.Tensor[[64], pl.FP32]:
+        y = x + 1
+        with pl.incore():
+            tile = pl.load(y, [0], [64])
+            tile_sq = pl.mul(tile, tile)
+            result = pl.store(tile_sq, [0], [64], x)
+        z = result + 2
+        return z
+'''))
+    assert sorted(p.functions) == ["main", "main_incore_0", "main_incore_1", "main_incore_2"]
+    assert [s.value.op for s in p.functions["main"].body.stmts[:3]] == [f"main_incore_{i}" for i in range(3)]
+    assert str(pl.parse(str(p))) == str(p)

@@ -356,3 +356,14 @@ def test_inline_function_is_expanded_and_counted():
 def test_operators_outside_of_functions_raise():
     with pytest.raises(TypeError, match="inside of a @pl.function"):
         pl.add(1, 2)
+
+
+@pytest.mark.parametrize("params", ["x: pl.INT64, *args", "x: pl.INT64 = 3", "x: pl.INT64, *, k: pl.INT64", "**kwargs"])
+def test_only_plain_parameters(params):
+    with pytest.raises(pl.UnsupportedFeatureError, match="Unsupported parameter of function 'f'"):
+        pl.parse(f"@pl.function\ndef f({params}):\n    a = 1\n")
+
+
+def test_deep_nesting_is_refused_not_a_crash():
+    with pytest.raises(pl.ParserSyntaxError, match="nested too deeply"):
+        pl.parse("@pl.function\ndef f(x: pl.INT64):\n    a = " + "+".join(["x"] * 5000) + "\n")

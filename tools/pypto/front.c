@@ -117,6 +117,10 @@ void front_signature(struct front *f, const struct py_node *def)
 	uint32_t i = 0;
 
 	f->func->directions = px_alloc(f->px, def->args.n + 1, 1);
+	if (def->y)
+		diag_hint(f->px, diag_add(f->px, DIAG_UNSUPPORTED, def->y->span,
+					  "Unsupported parameter of function '%s'", def->name),
+			  "Parameters are plain and without defaults: name: type");
 	if (f->program && def->args.n && !strcmp(def->args.at[0]->name, "self"))
 		i = 1;
 	for (; i < def->args.n; i++)

@@ -350,14 +350,69 @@ static struct ir_node *outline_body(struct outline *o, struct ir_node *body)
 	return ir_body(o->px, stmts, body->span);
 }
 
+/* ---- Tensor arithmetic outside of regions (D6) ---- */
+
+static bool computes(const struct ir_node *s)
+{
+	const struct ir_node *value = s->kind == IR_ASSIGN ? IR_AS(s, assign)->value : NULL;
+	const struct px_op *op = value && value->kind == IR_CALL ? IR_AS(value, call)->op : NULL;
+
+	return op && op_is(op, "tensor") && op->rule != rule_create_tensor &&
+	       op->rule != rule_read && op->rule != rule_slice && op->rule != rule_dim &&
+	       op->rule != rule_reshape;
+}
+
+static struct ir_node *gather_body(struct px *px, struct ir_node *body);
+
+static struct ir_node *gather_inside(struct px *px, struct ir_node *s)
+{
+	struct ir_node *copy = ir_copy(px, s);
+	const struct ir_field *field;
+
+	for (field = ir_kind_info[s->kind].fields; field->name; field++) {
+		struct ir_node **at = ir_field_at(copy, field);
+
+		if (field->kind == FK_STMT && *at)
+			*at = gather_body(px, *at);
+	}
+	return copy;
+}
+
+/* Each run of operators on tensors becomes a region. */
+static struct ir_node *gather_body(struct px *px, struct ir_node *body)
+{
+	struct ir_list stmts = ir_stmts(&body), out = { 0 }, run;
+	struct ir_scope *scope;
+	uint32_t i = 0;
+
+	while (i < stmts.n) {
+		struct ir_node *s = stmts.at[i];
+
+		if (!computes(s)) {
+			list_push(px, &out, s->kind == IR_SCOPE ? s : gather_inside(px, s));
+			i++;
+			continue;
+		}
+		run = (struct ir_list){ 0 };
+		for (; i < stmts.n && computes(stmts.at[i]); i++)
+			list_push(px, &run, stmts.at[i]);
+		scope = ir_new(px, IR_SCOPE, s->span, NULL);
+		scope->body = ir_body(px, run, s->span);
+		list_push(px, &out, &scope->node);
+	}
+	return ir_body(px, out, body->span);
+}
+
 static void outline_function(struct outline *o, struct ir_function *old)
 {
 	struct ir_function *f = ir_copy(o->px, &old->node);
 
-	o->parent = old;
+	if (old->func_type == FN_OPAQUE)
+		f->body = gather_body(o->px, old->body);
+	o->parent = ir_copy(o->px, &f->node);
 	o->next = 0;
 	if (old->func_type == FN_OPAQUE)
-		f->body = outline_body(o, old->body);
+		f->body = outline_body(o, f->body);
 	if (o->next)
 		f->func_type = FN_ORCHESTRATION;
 	program_add(o->px, o->out, f);

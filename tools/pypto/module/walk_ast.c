@@ -107,6 +107,7 @@ static int walk_list(struct walk *w, PyObject *list, struct py_list *out)
 	if (n < 0)
 		return -1;
 	out->at = px_alloc(w->px, (size_t)n + 1, sizeof(struct py_node *));
+	out->n = 0;
 	for (i = 0; i < n; i++) {
 		out->at[i] = walk_node(w, PyList_GetItem(list, i));
 		if (!out->at[i])
@@ -157,11 +158,20 @@ static int set_op(struct walk *w, struct py_node *node, PyObject *value)
 static int set_params(struct walk *w, struct py_node *node, PyObject *value)
 {
 	static const char *const extra[] = { "posonlyargs", "kwonlyargs", "defaults" };
+	static const char *const stars[] = { "vararg", "kwarg" };
 	struct py_list others = { 0 };
 	size_t i;
 
 	if (walk_attr(w, value, "args", &node->args))
 		return -1;
+	for (i = 0; i < 2; i++) {
+		PyObject *star = PyObject_GetAttrString(value, stars[i]);
+		int rc = star ? set_one(w, &node->y, star) : -1;
+
+		Py_XDECREF(star);
+		if (rc)
+			return -1;
+	}
 	for (i = 0; i < 3; i++) {
 		if (walk_attr(w, value, extra[i], &others))
 			return -1;

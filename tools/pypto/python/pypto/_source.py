@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """From a decorated function or class to its syntax tree and enclosing scope."""
-import linecache
 import sys
 
 from . import _core, _errors
@@ -11,6 +10,7 @@ _trees = {}  # file name -> (text, tree)
 
 
 def _lines_of(filename, module_globals):
+    import linecache  # late: most of the time that an import of this package would take
     lines = linecache.getlines(filename, module_globals)
     if not lines and filename == "<string>":
         argv = getattr(sys, "orig_argv", [])
@@ -118,8 +118,16 @@ def of_class(cls, frame):
                   [members, local])
 
 
+def _read(parse, *args):
+    try:
+        return parse(*args)
+    except RecursionError:
+        raise _errors.ParserSyntaxError("The program is nested too deeply",
+                                        hint="Assign parts of long expressions to names") from None
+
+
 def parse_function(source, func_type, flags):
-    return _core.parse_function(source.tree, source.lines, source.filename, source.evaluate, source.prefix, func_type,
+    return _read(_core.parse_function, source.tree, source.lines, source.filename, source.evaluate, source.prefix, func_type,
                                 flags)
 
 
@@ -134,4 +142,4 @@ def _is_function(node):
 def parse_program(source, methods):
     found = [(n, methods[n.name].func_type, methods[n.name].flags) for n in source.tree.body
              if n.__class__.__name__ == "FunctionDef" and _is_function(n) and n.name in methods]
-    return _core.parse_program(source.tree, source.lines, source.filename, source.evaluate, source.prefix, found)
+    return _read(_core.parse_program, source.tree, source.lines, source.filename, source.evaluate, source.prefix, found)

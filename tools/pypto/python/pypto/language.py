@@ -221,6 +221,9 @@ def parse(code, filename="<string>"):
             _errors.Span(filename, e.lineno or 0, e.offset or 0, e.end_lineno or 0, e.end_offset or 0),
             source_lines=code.splitlines(keepends=True))
         raise error from None
+    except (RecursionError, MemoryError):
+        raise _errors.ParserSyntaxError(f"Failed to compile code from {filename}: it is nested too deeply",
+                                        hint="Assign parts of long expressions to names") from None
     lines = code.splitlines(keepends=True)
     linecache.cache[filename] = (len(code), None, lines, filename)
     namespace = {"pl": _sys.modules[__name__], "__name__": "pypto_text", "__file__": filename}
