@@ -65,8 +65,8 @@ const char *px_intern(struct px *px, const char *text);
 const char *px_intern_n(struct px *px, const char *text, size_t size);
 
 /*
- * Sets @result to the value of @call, run with px->escape set; to @failed when memory is short. What
- * @call owns besides the arena is lost then.
+ * Sets @result to the value of @call, run with px->escape set; to @failed when memory is short.
+ * What @call owns besides the arena is lost then.
  */
 #define px_guard(px, result, call, failed)					\
 	do {									\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Front end: from the Python tree to IR. spec pypto.md section 3, decisions.md D3, D6, D8, D13, D15.
+ * Front end: from the Python tree to IR. spec pypto.md section 3, decisions.md D3, D6, D8, D13-D15.
  *
  * A mistake is recorded where it is found and the statement is given up; the names it would have
  * assigned are marked broken, and whatever uses a broken name is silent, so that several

@@ -323,7 +323,8 @@ static struct ir_node *typed_const(struct front *f, const struct py_node *node)
 	if (dtype == DT_BOOL && v->kind == PY_BOOL)
 		return ir_bool(f->px, v->i, node->span);
 	if (dtype_is_float(dtype))
-		return ir_float(f->px, (minus ? -1 : 1) * (v->kind == PY_FLOAT ? v->f : (double)v->i),
+		return ir_float(f->px,
+				(minus ? -1 : 1) * (v->kind == PY_FLOAT ? v->f : (double)v->i),
 				dtype, node->span);
 	if (v->kind == PY_INT && !v->huge && dtype_holds(dtype, minus ? -v->i : v->i))
 		return ir_int(f->px, minus ? -v->i : v->i, dtype, node->span);

@@ -177,7 +177,8 @@ struct ir_node *front_convert(struct front *f, struct ir_node *value, const stru
 	literal = literal_as(f, value, want);
 	if (literal)
 		return literal;
-	wider = dtype_info(want)->bits >= dtype_info(have)->bits && have != DT_BOOL && want != DT_BOOL;
+	wider = dtype_info(want)->bits >= dtype_info(have)->bits && have != DT_BOOL &&
+		want != DT_BOOL;
 	if (wider && ((dtype_is_signed(have) && dtype_is_signed(want)) ||
 		      (dtype_is_float(have) && want == DT_FP32)))
 		return ir_cast(f->px, value, want, at);

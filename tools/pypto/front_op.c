@@ -293,7 +293,8 @@ static bool short_store(struct op_bind *b)
 	tile = b->values[0]->type;
 	shapes = ir_new(b->f->px, IR_MAKE_TUPLE, b->node->span, type_tuple(b->f->px, NULL, 0));
 	while (shapes->elements.n + tile->shape.n < tensor->type->shape.n)
-		list_push(b->f->px, &shapes->elements, ir_int(b->f->px, 1, DT_INDEX, b->node->span));
+		list_push(b->f->px, &shapes->elements,
+			  ir_int(b->f->px, 1, DT_INDEX, b->node->span));
 	for (uint32_t i = 0; i < tile->shape.n; i++)
 		list_push(b->f->px, &shapes->elements, tile->shape.at[i]);
 	b->values[2] = &shapes->node;

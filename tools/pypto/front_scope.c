@@ -117,7 +117,8 @@ static void bind_maybe(struct front *f, struct binding *b, const struct binding 
 	bind_state(f, b, NULL, broken ? BIND_BROKEN : BIND_MAYBE, b->span);
 	if (broken)
 		return;
-	if (one->state == BIND_OK && other->state == BIND_OK && one->node->type && other->node->type)
+	if (one->state == BIND_OK && other->state == BIND_OK && one->node->type &&
+	    other->node->type)
 		b->why = px_printf(f->px, "Variable '%s' is %s or %s here, depending on %s", name,
 				   type_text(f->px, one->node->type),
 				   type_text(f->px, other->node->type), where);
@@ -126,7 +127,7 @@ static void bind_maybe(struct front *f, struct binding *b, const struct binding 
 				   name, where);
 }
 
-/* After both branches: @then_end holds the names that the first one changed; now is the second's. */
+/* After both branches: @then_end holds the names that the first one changed. */
 void bind_join(struct front *f, const struct change *then_end, size_t n, size_t mark)
 {
 	size_t n_else, i, j;
@@ -232,7 +233,8 @@ static struct ir_node *list_node(struct front *f, const struct py_value *value, 
 				 const char *name)
 {
 	struct ir_tuple *tuple = ir_new(f->px, IR_MAKE_TUPLE, span, NULL);
-	const struct ir_type **types = px_alloc(f->px, value->n + 1, sizeof(const struct ir_type *));
+	const struct ir_type **types =
+		px_alloc(f->px, value->n + 1, sizeof(const struct ir_type *));
 	uint32_t i;
 
 	for (i = 0; i < value->n; i++) {

@@ -342,6 +342,7 @@ struct ir_node *front_block(struct front *f, const struct py_list *body, struct 
 	f->yield = outer_yield;
 	f->stmts = outer_stmts;
 	if (site && site->values.n)
-		list_push(f->px, &stmts, ir_values(f->px, IR_YIELD, site->values, site->stmt->span));
+		list_push(f->px, &stmts,
+			  ir_values(f->px, IR_YIELD, site->values, site->stmt->span));
 	return ir_body(f->px, stmts, span);
 }

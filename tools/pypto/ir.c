@@ -249,8 +249,8 @@ int program_add(struct px *px, struct ir_program *program, struct ir_function *f
 	if (program_find(program, function->name))
 		return -EEXIST;
 	list_push(px, list, &function->node);
-	for (i = list->n - 1; i && strcmp(IR_AS(list->at[i - 1], function)->name, function->name) > 0;
-	     i--)
+	for (i = list->n - 1;
+	     i && strcmp(IR_AS(list->at[i - 1], function)->name, function->name) > 0; i--)
 		list->at[i] = list->at[i - 1];
 	list->at[i] = &function->node;
 	return 0;

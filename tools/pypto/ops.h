@@ -57,7 +57,7 @@ struct op_use {
  * Return: the call; NULL with a mistake in use->px.
  */
 struct ir_node *op_call(struct op_use *use);
-/* The same for a copy of @call with other arguments, for passes: the old one must have been right. */
+/* A copy of @call with other arguments, for passes. */
 struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_list args);
 
 const struct ir_attr *op_attr(const struct op_use *use, const char *key);

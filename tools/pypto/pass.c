@@ -6,18 +6,18 @@
 #include "pass.h"
 
 static const struct px_pass passes[] = {
-	{ "UnrollLoops", "unroll_loops", "Copies the bodies of pl.unroll() loops.",
-	  pass_unroll_loops, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, 0, 0 },
-	{ "ConvertToSSA", "convert_to_ssa",
-	  "Gives every assignment a variable of its own; loops and branches carry values.",
-	  pass_convert_to_ssa, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_SSA, PROP_NORMALIZED, 0 },
-	{ "FlattenCallExpr", "flatten_call_expr",
-	  "Moves calls out of other expressions, into assignments before the statement.",
-	  pass_flatten_calls, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_NO_NESTED_CALLS,
-	  PROP_NORMALIZED, 0 },
-	{ "OutlineIncoreScopes", "outline_incore_scopes",
-	  "Makes InCore functions of pl.incore() regions.", pass_outline_incore,
-	  PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0 },
+	{"UnrollLoops", "unroll_loops", "Copies the bodies of pl.unroll() loops.",
+	 pass_unroll_loops, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, 0, 0},
+	{"ConvertToSSA", "convert_to_ssa",
+	 "Gives every assignment a variable of its own; loops and branches carry values.",
+	 pass_convert_to_ssa, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_SSA, PROP_NORMALIZED, 0},
+	{"FlattenCallExpr", "flatten_call_expr",
+	 "Moves calls out of other expressions, into assignments before the statement.",
+	 pass_flatten_calls, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_NO_NESTED_CALLS,
+	 PROP_NORMALIZED, 0},
+	{"OutlineIncoreScopes", "outline_incore_scopes",
+	 "Makes InCore functions of pl.incore() regions.", pass_outline_incore,
+	 PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0},
 };
 
 #define N_PASSES	(sizeof(passes) / sizeof(passes[0]))

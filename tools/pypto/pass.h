@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes over a program: spec pypto.md section 7. A pass never changes nodes; it gives a new program
- * that shares what stayed the same. What a pass needs and gives is its row in pass.c; pass_run()
+ * Passes over a program: spec pypto.md section 7. A pass never changes nodes; it gives a new
+ * program that shares what stayed the same. What a pass needs and gives is its row in pass.c; pass_run()
  * refuses a program that lacks what the pass needs, and verifies what the pass says it gives.
  */
 #ifndef PYPTO_PASS_H

@@ -144,7 +144,8 @@ static bool find_writes(void *data, struct ir_node *node)
 	else
 		for (i = 0; i < call->args.n; i++)
 			if (call->args.at[i] && call->args.at[i]->type->kind == TY_TENSOR)
-				var_map_set(&r->read, state_of(r, call->args.at[i]), call->args.at[i]);
+				var_map_set(&r->read, state_of(r, call->args.at[i]),
+					    call->args.at[i]);
 	return false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ConvertToSSA, section 7.2. Every variable that is assigned gets a version per assignment; .now says
- * which one is valid at this point. A loop carries the variables that exist before it and are
+ * ConvertToSSA, section 7.2. Every variable that is assigned gets a version per assignment; .now
+ * says which one is valid at this point. A loop carries the variables that exist before it and are
  * assigned in it; an if merges those that exist after both branches.
  */
 #include <string.h>
@@ -46,7 +46,8 @@ static struct ir_node *version(struct ssa *s, const struct ir_node *var)
 static struct ir_node *iter_version(struct ssa *s, const struct ir_node *var, struct ir_node *init)
 {
 	const char *name = IR_AS(var, var)->name;
-	struct ir_var *arg = ir_new(s->px, IR_ITER_ARG, var->span, ir_subst_type(&s->now, var->type));
+	struct ir_var *arg =
+		ir_new(s->px, IR_ITER_ARG, var->span, ir_subst_type(&s->now, var->type));
 
 	arg->name = px_intern(s->px, px_printf(s->px, "%s_iter_%lu", name,
 					       (unsigned long)count(s, name)));
@@ -118,7 +119,7 @@ static void set_versions(struct ssa *s, const struct ir_list *vars, struct ir_no
 
 /* ---- Bodies ---- */
 
-/* The converted body, its yield extended by what @more are now (those that are not NULL in @keep). */
+/* The converted body, its yield extended by what those of @more are now that @keep has. */
 static struct ir_node *convert_body(struct ssa *s, struct ir_node *body, const struct ir_list *more,
 				    struct ir_node **keep, struct span span)
 {

@@ -93,7 +93,8 @@ bool rule_take_scalar(struct op_use *use, unsigned int i, unsigned int dtype)
 
 	if (have == dtype)
 		return true;
-	if (have == DT_BOOL || dtype == DT_BOOL || (dtype_is_float(have) && !dtype_is_float(dtype))) {
+	if (have == DT_BOOL || dtype == DT_BOOL ||
+	    (dtype_is_float(have) && !dtype_is_float(dtype))) {
 		rule_error(use, "cannot take a %s scalar with %s elements", dtype_name(have),
 			   dtype_name(dtype));
 		return false;

@@ -28,7 +28,8 @@ static bool inside(struct op_use *use, const struct ir_list *offsets, const stru
 		int64_t at = dim_value(offsets->at[i]), n = dim_value(extents->at[i]);
 		int64_t room = dim_value(shape->at[i]);
 
-		if (offsets->at[i]->kind == IR_CONST_INT && (at < 0 || (room >= 0 && n > room - at))) {
+		if (offsets->at[i]->kind == IR_CONST_INT &&
+		    (at < 0 || (room >= 0 && n > room - at))) {
 			rule_error(use, "reaches outside of %s: offset %lld, extent %lld in dimension %u",
 				   shape_text(use->px, shape), (long long)at, (long long)n, i);
 			return false;
@@ -110,7 +111,8 @@ const struct ir_type *rule_load(struct op_use *use)
 		return NULL;
 	type = (struct ir_type *)type_shaped(use->px, TY_TILE, shape, tensor->dtype);
 	if (use->args.n > 3) {
-		if (!region_shape(use, arg_list(use, 3), &valid) || !valid_fits(use, &valid, &shape))
+		if (!region_shape(use, arg_list(use, 3), &valid) ||
+		    !valid_fits(use, &valid, &shape))
 			return NULL;
 		if (!shape_equal(&valid, &shape))
 			type->view.valid = valid;

@@ -84,7 +84,7 @@ enum parse_flag { PARSE_STRICT_SSA = 1 };
 /**
  * front_function() - a decorated function outside a class
  * front_program() - a decorated class
- * @is_function: says for each def of the class whether it is one of the program's, its type and flags
+ * @methods: those defs of the class that are functions of the program, with type and flags
  *
  * Return: the node; NULL when there are mistakes (px->diags) or memory is short.
  */

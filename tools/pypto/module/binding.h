@@ -39,7 +39,7 @@ struct node_object *node_of(PyObject *object);
 /* Keeps the context of @node alive as long as @context. */
 int context_keep(struct context_object *context, const struct node_object *node);
 
-/* The mistakes of a context as a list of tuples: class, code, message, hint, span, previous span. */
+/* The mistakes as a list of tuples: class, code, message, hint, note, span, previous span. */
 PyObject *diag_list(const struct px *px);
 /* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
 PyObject *raise_diags(const struct px *px);
