@@ -225,8 +225,9 @@ static void case_53_reserved_buffer_gets_the_lowest_hole(void **state)
 static void case_54_flags_between_load_add_and_store(void **state)
 {
 	static const char *const order[] = {
-		"TLOAD(", "set_flag(PIPE_MTE2, PIPE_V, EVENT_ID", "wait_flag(PIPE_MTE2, PIPE_V, "
-		"EVENT_ID", "TADD(", "set_flag(PIPE_V, PIPE_MTE3, EVENT_ID",
+		"TLOAD(", "set_flag(PIPE_MTE2, PIPE_V, EVENT_ID",
+		"wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID", "TADD(",
+		"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID",
 		"wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID", "TSTORE(",
 		"ptoas_auto_sync_tail(PTOAutoSyncTailMode::kBarrierAll);",
 	};
