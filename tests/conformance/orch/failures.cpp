@@ -122,8 +122,8 @@ void pipe_chain(const ChipTensor &x, uint64_t n)
 {
 	ChipTensor cid = rt_allocate_cluster(1);
 	ChipTensor pipe = make_pipe({16}, 1, DataType::INT32);
-	uint32_t one[1] = {1}, at[1] = {1};
-	ChipTensor rest = x.view(one, at, true);
+	uint32_t shape[1] = {4};
+	TensorCreateInfo own(shape, 1);
 
 	add(x);
 	for (uint64_t i = 0; i < n; i++) {
@@ -131,15 +131,14 @@ void pipe_chain(const ChipTensor &x, uint64_t n)
 		CoreTaskArgs a;
 
 		if (i)
-			a.add_no_dep(rest);
+			a.add_output(own);
 		else
 			a.add_inout(x);
 		a.add_cluster(cid);
 		if (i)
 			a.add_pipe_in(pipe);
 		a.add_pipe_out(next);
-		a.add_scalar(7);
-		rt_submit_aiv_task(CRASH, a);
+		rt_submit_aiv_task(ADD_ONE, a);
 		pipe = next;
 	}
 }
