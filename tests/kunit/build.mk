@@ -2,7 +2,7 @@
 # make check-kunit: the driver's KUnit suites (kmod/tests) in a user-mode kernel with KASAN, lockdep and kmemleak.
 # The first build takes ten minutes on two quiet cores; later ones build what changed.
 .PHONY: check-kunit do-check-kunit kunit-kernel
-kunit_ITEMS := deadline=300 cmocka=scripts/kunit-run
+kunit_ITEMS := build=$(BUILD) deadline=300 cmocka=scripts/kunit-run
 full_NEEDS += kunit-kernel
 full_ITEMS += $(kunit_ITEMS)
 check-kunit: setup
@@ -11,4 +11,4 @@ kunit-kernel:
 	@echo '  KERNEL  $(BUILD)/kunit/linux'
 	$(Q)JOBS=$(JOBS) scripts/kunit-build $(BUILD)/kunit
 do-check-kunit: kunit-kernel
-	$(Q)scripts/run-tests build=$(BUILD) $(kunit_ITEMS)
+	$(Q)scripts/run-tests $(kunit_ITEMS)
