@@ -378,7 +378,7 @@ int front_for(struct front *f, const struct py_node *node)
 {
 	struct loop_head h = { .node = node };
 	struct ir_list iter_args = { 0 }, *saved;
-	struct binding before;
+	struct binding before = { 0 };
 	int rc;
 
 	if (node->orelse.n)
