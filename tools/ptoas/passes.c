@@ -12,6 +12,7 @@ const struct pto_pass pto_passes[] = {
 	{ "lower-events", pass_lower_events, NULL },
 	{ "infer-layout", pass_infer_layout, infer_layout_wanted },
 	{ "plan-memory", pass_plan_memory, plan_memory_wanted },
+	{ "group-pipes", pass_group_pipes, NULL },
 	{ "reserve-buffers", pass_reserve_buffers, NULL },
 	{ "insert-sync", pass_insert_sync, insert_sync_wanted },
 	{ NULL, NULL, NULL },

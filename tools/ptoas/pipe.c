@@ -47,62 +47,44 @@ struct pto_op *pipe_init_of(struct pto_module *m, struct pto_op *op)
 
 /* ---- Splits -------------------------------------------------------------------------------- */
 
-struct splits {
-	struct pto_module *m;
+struct find_splits {
+	struct pipe_splits found;
 	int64_t id;
-	bool whole, cut;
 };
 
 static int note_split(struct pto_op *op, void *arg)
 {
-	struct splits *s = arg;
+	struct find_splits *s = arg;
 
 	if (!pto_has(op, PTO_F_PIPE_USER) || pto_attr_int(op, "id", 0) != s->id)
 		return 0;
 	if (pipe_split(op))
-		s->cut = true;
+		s->found.cut = true;
 	else
-		s->whole = true;
+		s->found.whole = true;
 	return 0;
 }
 
-static struct splits splits_of(struct pto_module *m, struct pto_op *init)
+struct pipe_splits pipe_splits_of(struct pto_module *m, struct pto_op *init)
 {
-	struct splits s = { .m = m, .id = pto_attr_int(init, "id", 0) };
+	struct find_splits s = { .id = pto_attr_int(init, "id", 0) };
 
 	pto_walk(pto_func_of(m, init)->op, note_split, &s);
-	return s;
-}
-
-struct directions {
-	int64_t mask;
-};
-
-static int note_direction(struct pto_op *op, void *arg)
-{
-	struct directions *d = arg;
-
-	if (is_init(op))
-		d->mask |= pto_attr_int(op, "dir_mask", 0);
-	return 0;
+	return s.found;
 }
 
 struct pipe_facts pipe_facts_of(struct pto_module *m, struct pto_op *init, enum pto_arch arch)
 {
-	struct splits s = splits_of(m, init);
-	struct directions all = { 0 };
+	struct pipe_splits s = pipe_splits_of(m, init);
 	struct pipe_facts p = {
 		.dir = pto_attr_int(init, "dir_mask", 1),
 		.slot_bytes = pto_attr_int(init, "slot_size", 0),
 	};
 
-	pto_for_each_func(f, m)
-		pto_walk(f->op, note_direction, &all);
 	p.slots = pto_attr_int(init, "slot_num", p.dir == 3 ? 4 : 8);
 	p.local_slots = pto_attr_int(init, "local_slot_num", arch == PTO_ARCH_A5 ? 2 : p.slots);
 	p.nosplit = pto_attr_int(init, "nosplit", s.whole);
-	p.flag_base = (p.dir == 2 && all.mask != 2 ? 2 : 0) + 4 * pto_attr_int(init, "id", 0);
-	p.flag_base = pto_attr_int(init, "flag_base", p.flag_base);
+	p.flag_base = pto_attr_int(init, "flag_base", 4 * pto_attr_int(init, "id", 0));
 	return p;
 }
 
@@ -110,7 +92,7 @@ struct pipe_facts pipe_facts_of(struct pto_module *m, struct pto_op *init, enum 
 
 static int check_init(struct pto_pass_ctx *c, struct pto_op *op)
 {
-	struct splits s = splits_of(c->module, op);
+	struct pipe_splits s = pipe_splits_of(c->module, op);
 	const struct pto_attr *nosplit = pto_attr_find(op, "nosplit");
 
 	if (c->arch == PTO_ARCH_A3 && !pto_operand(op, 0))
@@ -119,9 +101,14 @@ static int check_init(struct pto_pass_ctx *c, struct pto_op *op)
 	if (s.whole && s.cut)
 		return pto_op_error(c->diags, c->module, op, "use split 0 everywhere, or nowhere",
 				    "conflicting pipe split usage across peer pipe init ops");
-	if (nosplit && ((nosplit->i && s.cut) || (!nosplit->i && s.whole)))
+	if (nosplit && !nosplit->i && s.whole)
 		return pto_op_error(c->diags, c->module, op, "drop nosplit, or change the splits",
-				    "explicit nosplit contradicts the splits of its users");
+				    "explicit 'nosplit = false' conflicts with downstream users "
+				    "that require split = 0");
+	if (nosplit && nosplit->i && s.cut)
+		return pto_op_error(c->diags, c->module, op, "drop nosplit, or change the splits",
+				    "explicit 'nosplit = true' conflicts with downstream users "
+				    "that require split = 1 or 2");
 	return 0;
 }
 
@@ -158,24 +145,6 @@ static int check_op(struct pto_op *op, void *arg)
 	return pto_has(op, PTO_F_PIPE_USER) ? check_user(arg, op) : 0;
 }
 
-/* Splits of the two ends must agree: whole on one side, cut on the other cannot meet. */
-static int check_peers(struct pto_pass_ctx *c)
-{
-	struct splits all = { .m = c->module };
-	struct directions d = { 0 };
-	struct pto_loc loc = { .at = PTO_NO_PLACE };
-
-	pto_for_each_func(f, c->module) {
-		pto_walk(f->op, note_split, &all);
-		pto_walk(f->op, note_direction, &d);
-	}
-	if (!d.mask || !all.whole || !all.cut)
-		return 0;
-	pto_diag(c->diags, c->module, PTO_ERROR, loc, "use split 0 everywhere, or nowhere",
-		 "conflicting pipe split usage across peer pipe init ops");
-	return -EINVAL;
-}
-
 static int check_count(struct pto_pass_ctx *c, struct pto_op *func)
 {
 	struct find f = { .id = -1 };
@@ -199,5 +168,5 @@ int pass_check_pipes(struct pto_pass_ctx *c)
 		if (!ret)
 			ret = check_count(c, f->op);
 	}
-	return ret ? ret : check_peers(c);
+	return ret;
 }

@@ -10,6 +10,12 @@ struct pipe_facts {
 	bool nosplit;
 };
 
+/* How the users of a pipe's end move tiles: as wholes, cut in two. */
+struct pipe_splits {
+	bool whole, cut;
+};
+
+struct pipe_splits pipe_splits_of(struct pto_module *m, struct pto_op *init);
 /* What a pipe is, from its initialisation and its users; at most the defaults of the section. */
 struct pipe_facts pipe_facts_of(struct pto_module *m, struct pto_op *init, enum pto_arch arch);
 /* The initialisation that pipe user @op belongs to; NULL: none in its function. */
@@ -23,5 +29,12 @@ int64_t pipe_split(const struct pto_op *op);
  * Needs a verified module; changes nothing.
  */
 int pass_check_pipes(struct pto_pass_ctx *c);
+
+/**
+ * pass_group_pipes() - finds the two ends of each pipe; gives both the same "flag_base"
+ *
+ * Needs reserve_buffer and import_reserved_buffer, which a later pass replaces.
+ */
+int pass_group_pipes(struct pto_pass_ctx *c);
 
 #endif
