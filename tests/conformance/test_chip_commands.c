@@ -409,6 +409,7 @@ static void launches_check_their_ring_sizes(void **state)
 		{ 0, 1ull << 31, "ring_task_window 2147483648 must be a power of 2" },
 		{ 0, UINT64_MAX, "must be a power of 2" },
 		{ 1, 512, "ring_heap 512 must be >= 1024 (bytes per ring)" },
+		{ 1, (1ull << 46) + 1, "ring_heap 70368744177665 must be <= 2^46 (bytes per ring)" },
 		{ 1, UINT64_MAX, "ring_heap" },
 		{ 2, 3, "ring_dep_pool 3 must be in [4, INT32_MAX]" },
 		{ 2, 1ull << 31, "ring_dep_pool 2147483648 must be in [4, INT32_MAX]" },

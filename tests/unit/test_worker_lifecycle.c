@@ -46,6 +46,19 @@ static void names_are_checked_by_init(void **state)
 	expect_init("a5", trb, SIMPLER_ERR_NO_DEVICE, "a5");
 }
 
+static void open_gives_a_ready_worker_or_one_that_tells_why_not(void **state)
+{
+	struct simpler_worker *w;
+
+	(void)state;
+	assert_int_equal(simpler_worker_open("a2a3sim", "tensormap_and_ringbuffer", 0, &w), 0);
+	assert_int_equal(simpler_worker_get_state(w), SIMPLER_WORKER_READY);
+	assert_int_equal(simpler_worker_destroy(w), 0);
+	assert_int_equal(simpler_worker_open("a2a3sim", "x", 0, &w), SIMPLER_ERR_RUNTIME_UNKNOWN);
+	expect_error(w, SIMPLER_ERR_RUNTIME_UNKNOWN, "'x'");
+	assert_int_equal(simpler_worker_destroy(w), 0);
+}
+
 static void states_refuse_what_they_do_not_allow(void **state)
 {
 	struct simpler_worker *w = worker_new();
@@ -432,6 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		chip_test(wrong_level_fails_init_and_only_close_is_left),
 		chip_test(names_are_checked_by_init),
+		chip_test(open_gives_a_ready_worker_or_one_that_tells_why_not),
 		chip_test(states_refuse_what_they_do_not_allow),
 		chip_test(bad_init_options_leave_the_worker_new),
 		chip_test(options_that_exclude_each_other_are_refused),

@@ -7,10 +7,7 @@
  *	struct simpler_callable_handle f;
  *	struct simpler_tensor t;
  *	struct simpler_task_args *args;
- *	simpler_worker_create(2, &w);
- *	simpler_worker_set_platform(w, "a2a3sim");
- *	simpler_worker_set_runtime(w, "tensormap_and_ringbuffer");
- *	simpler_worker_init(w, NULL);
+ *	simpler_worker_open("a2a3sim", "tensormap_and_ringbuffer", 0, &w);
  *	simpler_worker_register(w, callable, &f);
  *	simpler_worker_malloc(w, 4096, &x);
  *	simpler_tensor_init_dense(&t, x, SIMPLER_FLOAT32, 1, (uint32_t[]){ 1024 }, NULL);
@@ -118,6 +115,20 @@ struct simpler_init_options {
  */
 SIMPLER_API int simpler_worker_init(struct simpler_worker *w,
 				    const struct simpler_init_options *options);
+
+/**
+ * simpler_worker_open - create, configure and initialize a Worker of one chip
+ * @platform: as of simpler_worker_set_platform()
+ * @runtime: as of simpler_worker_set_runtime()
+ * @device_id: which chip
+ * @out: the Worker; after a failure too, so that simpler_worker_last_error()
+ *	tells the reason, and NULL when there was no memory for one.  End it with
+ *	simpler_worker_destroy() in every case.
+ *
+ * Returns what simpler_worker_create() and simpler_worker_init() return.
+ */
+SIMPLER_API int simpler_worker_open(const char *platform, const char *runtime, int32_t device_id,
+				    struct simpler_worker **out);
 
 /**
  * simpler_worker_close - end a Worker

@@ -64,6 +64,9 @@ static const struct run_code run_codes[] = {
 	CODE(KERNEL_FAULT,
 	     "a kernel crashed",
 	     "the record names kernel, core and address; look for out-of-range offsets and unaligned accesses"),
+	CODE(HOST_MEMORY,
+	     "the host has no memory for what the run needs",
+	     "the message tells what was needed; lower ring_heap or ring_task_window, or free memory of the host"),
 };
 
 static const struct run_code run_code_unknown = {

@@ -45,14 +45,14 @@ bool async_defer(struct chip *c, struct chip_core *core)
 	int code = check(core);
 
 	if (code) {
-		chip_fail_sched(c, code, core, "%s: kernel %s registered %u completion conditions, of which at most %d valid ones are allowed",
-				run_code_name(code), core->kernel->name, core->async_count,
+		chip_fail_sched(c, code, core, "kernel %s registered %u completion conditions, of which at most %d valid ones are allowed",
+				core->kernel->name, core->async_count,
 				PTO_ASYNC_CONDITIONS);
 		return false;
 	}
 	w = malloc(sizeof(*w) + core->async_count * sizeof(w->conditions[0]));
 	if (!w) {
-		chip_fail_sched(c, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, core,
+		chip_fail_sched(c, SIMPLER_RUN_HOST_MEMORY, core,
 				"no host memory for %u completion conditions", core->async_count);
 		return false;
 	}
@@ -90,8 +90,7 @@ static bool look(struct chip *c, struct chip_async_wait *w)
 
 	if (rc)
 		chip_fail_sched_at(c, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, &w->who,
-				   "%s: func_id %d waits for a completion condition at 0x%llx, which is not readable memory",
-				   run_code_name(SIMPLER_RUN_ASYNC_COMPLETION_INVALID),
+				   "func_id %d waits for a completion condition at 0x%llx, which is not readable memory",
 				   w->who.func_id,
 				   (unsigned long long)w->conditions[w->open - 1].addr);
 	return !rc && !w->open;

@@ -231,7 +231,6 @@ struct chip_failure {
 
 struct chip_config {
 	uint32_t arch;			/* SIMPLER_HW_ARCH_* */
-	uint32_t chip_id;
 	uint32_t clusters;		/* <= CHIP_MAX_CLUSTERS */
 	bool checked;			/* SIMPLER_CHECK=1 */
 	bool serial;			/* SIMPLER_TMR_SERIAL_ORCH_SCHED_ENABLE: orchestrate first, then execute */

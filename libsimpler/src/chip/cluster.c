@@ -46,7 +46,7 @@ static struct chip_group *group_create(struct chip *c, uint32_t count)
 	uint64_t idle = idle_clusters(c);
 
 	if (!g) {
-		chip_fail_orch(c, SIMPLER_RUN_CLUSTER_DEADLOCK, "no host memory for a cluster group");
+		chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for a cluster group");
 		return NULL;
 	}
 	for (uint32_t i = 0; i < count; i++, idle &= idle - 1)
@@ -88,8 +88,7 @@ void cluster_allocate(struct chip *c, int32_t count, struct pto_tensor *cid)
 	}
 	if ((uint32_t)count > c->config.clusters) {
 		chip_fail_orch(c, SIMPLER_RUN_CLUSTER_DEADLOCK,
-			       "%s: allocate_cluster of %d clusters, the chip has %u",
-			       run_code_name(SIMPLER_RUN_CLUSTER_DEADLOCK), count, c->config.clusters);
+			       "allocate_cluster of %d clusters, the chip has %u", count, c->config.clusters);
 		return;
 	}
 	/* first what may wait for a slot: nothing may come between the look and the grab */
@@ -159,14 +158,14 @@ int cluster_wire_pipes(struct chip *c, struct chip_task *t)
 		struct chip_edge *e;
 
 		if (!link) {
-			chip_fail_orch(c, SIMPLER_RUN_DEP_POOL_OVERFLOW, "no host memory for pipes");
+			chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for pipes");
 			return -1;
 		}
 		if (t->pipe_ids[i] & 1 || link->ready)
 			continue;
 		e = sched_edge(c);
 		if (!e) {
-			chip_fail_orch(c, SIMPLER_RUN_DEP_POOL_OVERFLOW, "no host memory for pipes");
+			chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for pipes");
 			return -1;
 		}
 		e->consumer = t;

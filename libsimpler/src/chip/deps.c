@@ -50,7 +50,7 @@ static void add_edge(struct wiring *w, struct chip_task *producer)
 	struct chip_edge *e = sched_edge(w->c);
 
 	if (!e) {
-		chip_fail_orch(w->c, SIMPLER_RUN_DEP_POOL_OVERFLOW, "no host memory for dependences");
+		chip_fail_orch(w->c, SIMPLER_RUN_HOST_MEMORY, "no host memory for dependences");
 		w->failed = true;
 		return;
 	}
@@ -172,7 +172,7 @@ static bool wire_overlaps(struct wiring *w, const struct pto_tensor *t, uint8_t 
 		return true;
 	b = tmap_buffer(m, t);
 	if (!b) {
-		chip_fail_orch(w->c, SIMPLER_RUN_TENSORMAP_OVERFLOW, "no host memory for the tensor map");
+		chip_fail_orch(w->c, SIMPLER_RUN_HOST_MEMORY, "no host memory for the tensor map");
 		return false;
 	}
 	for (e = tmap_first(&it, m, b, t, mask); e; e = tmap_next(&it)) {
@@ -217,9 +217,8 @@ static bool take_spill(struct chip *c, struct chip_task *t, uint32_t producers)
 
 	if (spill > r->dep_pool) {
 		chip_fail_orch(c, SIMPLER_RUN_DEP_POOL_OVERFLOW,
-			       "%s: a task with %u producers needs %u pool entries, ring %u has %u; raise ring_dep_pool[%u]",
-			       run_code_name(SIMPLER_RUN_DEP_POOL_OVERFLOW), producers, spill, r->index,
-			       r->dep_pool, r->index);
+			       "a task with %u producers needs %u pool entries, ring %u has %u; raise ring_dep_pool[%u]",
+			       producers, spill, r->index, r->dep_pool, r->index);
 		return false;
 	}
 	while (r->dep_used + spill > r->dep_pool)
@@ -287,7 +286,7 @@ static bool insert(struct chip *c, struct tmap_entry *e)
 			return false;
 	}
 	if (rc)
-		chip_fail_orch(c, SIMPLER_RUN_TENSORMAP_OVERFLOW, "no host memory for the tensor map");
+		chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for the tensor map");
 	return !rc;
 }
 

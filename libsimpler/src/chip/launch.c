@@ -146,8 +146,10 @@ static int check_rings(const struct simpler_hw_launch *l, struct error_record *e
 		if (window < CHIP_WINDOW_MIN || window > INT32_MAX || window & (window - 1))
 			return bad_launch(err, "ring_task_window", window,
 					  "must be a power of 2 in [4, INT32_MAX]");
-		if (heap < CHIP_HEAP_MIN || heap > 1ull << 46)
+		if (heap < CHIP_HEAP_MIN)
 			return bad_launch(err, "ring_heap", heap, "must be >= 1024 (bytes per ring)");
+		if (heap > 1ull << 46)
+			return bad_launch(err, "ring_heap", heap, "must be <= 2^46 (bytes per ring)");
 		if (pool < CHIP_DEP_POOL_MIN || pool > INT32_MAX)
 			return bad_launch(err, "ring_dep_pool", pool, "must be in [4, INT32_MAX]");
 	}

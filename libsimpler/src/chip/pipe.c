@@ -102,7 +102,7 @@ static struct chip_pipe_state *enter(struct chip_core *core, const struct pto_pi
 			s = pipe_get(c, core, p);
 	}
 	if (!s && !chip_is_fatal(c))
-		chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core, "kernel %s: no memory for a pipe",
+		chip_fail_sched(c, SIMPLER_RUN_HOST_MEMORY, core, "kernel %s: no memory for a pipe",
 				core->kernel->name);
 	if (!s)
 		chip_abandon(core);
@@ -131,7 +131,7 @@ static uint8_t *finish_begin(struct chip_core *core, struct chip_pipe_state *s,
 	uint8_t *slot = slot_memory(s, r, p, *counter);
 
 	if (!slot) {
-		chip_fail_sched(core->chip, SIMPLER_RUN_KERNEL_FAULT, core,
+		chip_fail_sched(core->chip, SIMPLER_RUN_HOST_MEMORY, core,
 				"kernel %s: no memory for %u pipe slots of %u bytes",
 				core->kernel->name, s->slot_num, s->slot_bytes);
 		chip_abandon(core);

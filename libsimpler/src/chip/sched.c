@@ -660,8 +660,8 @@ void chip_deadlock(struct chip *c)
 
 	chip_describe_stall(c, report, sizeof(report));
 	if (code) {
-		chip_fail_orch(c, code, "%s (request %llu): deadlock, nothing that runs can free it; %s",
-			       run_code_name(code), (unsigned long long)c->orch_request, report);
+		chip_fail_orch(c, code, "deadlock, nothing that runs can free the request of %llu; %s",
+			       (unsigned long long)c->orch_request, report);
 		return;
 	}
 	who = stuck(c);

@@ -76,15 +76,13 @@ static bool refuse_slot(struct chip *c, const struct chip_scope *scope, const st
 {
 	if (scope->tasks >= r->window - 1)
 		chip_fail_orch(c, SIMPLER_RUN_SCOPE_DEADLOCK,
-			       "%s: one open scope (depth %u) holds %u tasks, all that a window of %u allows; "
+			       "one open scope (depth %u) holds %u tasks, all that a window of %u allows; "
 			       "close scopes earlier or raise ring_task_window[%u]",
-			       run_code_name(SIMPLER_RUN_SCOPE_DEADLOCK),
 			       (unsigned int)(scope - c->scopes), scope->tasks, r->window, r->index);
 	else
 		chip_fail_orch(c, SIMPLER_RUN_SCOPE_TASKS_OVERFLOW,
-			       "%s: open scopes hold %u tasks, all windows together have %u slots",
-			       run_code_name(SIMPLER_RUN_SCOPE_TASKS_OVERFLOW), c->open_tasks,
-			       c->open_task_limit);
+			       "open scopes hold %u tasks, all windows together have %u slots",
+			       c->open_tasks, c->open_task_limit);
 	return false;
 }
 
@@ -114,8 +112,8 @@ static bool wait_ring(struct chip *c, const struct chip_ring *r, enum chip_orch_
 	c->orch_wait = why;
 	chip_describe_stall(c, report, sizeof(report));
 	c->orch_wait = CHIP_ORCH_RUNNING;
-	chip_fail_orch(c, code, "%s (request %llu): the oldest task of ring %u belongs to an open scope; %s",
-		       run_code_name(code), (unsigned long long)request, r->index, report);
+	chip_fail_orch(c, code, "request of %llu: the oldest task of ring %u belongs to an open scope; %s",
+		       (unsigned long long)request, r->index, report);
 	return false;
 }
 
@@ -134,8 +132,8 @@ static bool wait_heap(struct chip *c, struct chip_ring *r, uint64_t bytes, uint6
 	int rc;
 
 	if (chip_ring_map_heap(r)) {
-		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK, "%s: no host memory for a heap of %llu bytes",
-			       run_code_name(SIMPLER_RUN_HEAP_RING_DEADLOCK), (unsigned long long)r->heap.size);
+		chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for a heap of %llu bytes",
+			       (unsigned long long)r->heap.size);
 		return false;
 	}
 	while ((rc = chip_heap_alloc(&r->heap, bytes, offset)) == -ENOSPC)
@@ -143,9 +141,8 @@ static bool wait_heap(struct chip *c, struct chip_ring *r, uint64_t bytes, uint6
 			return false;
 	if (rc)
 		chip_fail_orch(c, SIMPLER_RUN_HEAP_RING_DEADLOCK,
-			       "%s: outputs of %llu bytes exceed the heap of ring %u (%llu bytes); raise ring_heap[%u]",
-			       run_code_name(SIMPLER_RUN_HEAP_RING_DEADLOCK), (unsigned long long)bytes, r->index,
-			       (unsigned long long)r->heap.size, r->index);
+			       "outputs of %llu bytes exceed the heap of ring %u (%llu bytes); raise ring_heap[%u]",
+			       (unsigned long long)bytes, r->index, (unsigned long long)r->heap.size, r->index);
 	return !rc;
 }
 
@@ -163,7 +160,7 @@ struct chip_task *task_create(struct chip *c, struct chip_scope *scope,
 	bytes = record_bytes(shape);
 	t = chip_ring_record(r, bytes, &chunk);
 	if (!t) {
-		chip_fail_orch(c, SIMPLER_RUN_FLOW_CONTROL_DEADLOCK, "no host memory for a task record of %u bytes", bytes);
+		chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for a task record of %u bytes", bytes);
 		return NULL;
 	}
 	init_fixed(t, shape);

@@ -211,7 +211,6 @@ static int init_engine(struct model_context *c)
 	const struct model_config *mc = &c->model->config;
 	struct chip_config config = {
 		.arch = mc->arch,
-		.chip_id = mc->device_id,
 		.clusters = c->model->regs.cluster_count,
 		.checked = env_flag("SIMPLER_CHECK", false),
 		.serial = env_serial(),

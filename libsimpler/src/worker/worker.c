@@ -415,6 +415,22 @@ int simpler_worker_init(struct simpler_worker *w, const struct simpler_init_opti
 	return rc ? worker_failed(w, &e) : 0;
 }
 
+int simpler_worker_open(const char *platform, const char *runtime, int32_t device_id,
+			struct simpler_worker **out)
+{
+	int rc;
+
+	*out = NULL;
+	rc = simpler_worker_create(2, out);
+	if (!rc)
+		rc = simpler_worker_set_platform(*out, platform);
+	if (!rc)
+		rc = simpler_worker_set_runtime(*out, runtime);
+	if (!rc)
+		rc = simpler_worker_set_device_id(*out, device_id);
+	return rc ? rc : simpler_worker_init(*out, NULL);
+}
+
 /* ---- teardown ---- */
 
 /* Destroys a stream; on failure it stays and can be destroyed later. */
