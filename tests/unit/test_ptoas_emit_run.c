@@ -216,6 +216,31 @@ static void windows_conversions_and_while_loops_give_their_values(void **state)
 	}
 }
 
+static void check_carried(int64_t n)
+{
+	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	int64_t args[] = { (int64_t)&ta, (int64_t)&to, n };
+	unsigned int i;
+
+	fill(a, 4096);
+	memset(out, 0, sizeof(out));
+	run("tests/conformance/pto/alternate.pto", false, args);
+	for (i = 0; i < 512; i++)
+		assert_close(out[i], n % 2 ? a[i + 512] + 2.0 * a[i] : a[i] + 2.0 * a[i + 512],
+			     "swapped pair", i);
+	for (i = 1024; i < 4096; i++)
+		assert_close(out[i], i / 512 < n ? (double)a[i] + a[i - 512] + a[i - 1024] : 0,
+			     "carried tiles", i);
+}
+
+static void tiles_carried_from_a_loop_body_alternate_between_buffers(void **state)
+{
+	(void)state;
+	check_carried(2);
+	check_carried(3);
+	check_carried(8);
+}
+
 static void the_cache_tells_platforms_apart_and_compiles_once(void **state)
 {
 	const char *name = "tests/conformance/pto/scale2.pto";
@@ -255,6 +280,7 @@ int main(void)
 		cmocka_unit_test(softmax_matches_its_formula),
 		cmocka_unit_test(matmul_accumulates_over_four_blocks),
 		cmocka_unit_test(windows_conversions_and_while_loops_give_their_values),
+		cmocka_unit_test(tiles_carried_from_a_loop_body_alternate_between_buffers),
 		cmocka_unit_test(the_cache_tells_platforms_apart_and_compiles_once),
 	};
 

@@ -14,7 +14,9 @@ static int run(struct program *p, int (*pass)(struct pto_pass_ctx *c), enum pto_
 		.arch = p->options.arch, .level = level,
 	};
 
-	assert_int_equal(program_verify(p), 0);
+	if (program_verify(p))
+		program_show(p);
+	assert_int_equal(p->diags.errors, 0);
 	return pass(&c);
 }
 
@@ -229,6 +231,60 @@ static void diagnostics_are_json_when_asked(void **state)
 	pto_diags_fini(&p.diags);
 }
 
+#define CARRIED	"!pto.tile_buf<vec, 8x64xf32>"
+#define LOOP(body) \
+	"    %s = pto.alloc_tile : " CARRIED "\n" \
+	"    %last:2 = scf.for %k = %c0 to %n step %c1 iter_args(%x = %s, %y = %s) -> (" CARRIED ", " \
+	CARRIED ") {\n" body "    }\n"
+#define YIELD(a, b)	"      scf.yield " a ", " b " : " CARRIED ", " CARRIED "\n"
+#define BODY_TILE	"      %t = pto.alloc_tile : " CARRIED "\n"
+
+static void expect_buffers(const char *body, const char *type)
+{
+	struct program p;
+	char *text;
+
+	program_body(&p, A3, body);
+	assert_int_equal(run(&p, pass_alternate_buffers, PTO_LEVEL2), 0);
+	assert_int_equal(program_verify(&p), 0);
+	text = program_print(&p);
+	if (type ? !strstr(text, type) : !!strstr(text, "multi_tile"))
+		fail_msg("expected %s in\n%s", type ? type : "no multi_tile", text);
+	free(text);
+	program_end(&p);
+}
+
+static void as_many_buffers_as_iterations_need_a_carried_tile(void **state)
+{
+	(void)state;
+	expect_buffers(LOOP(BODY_TILE YIELD("%x", "%y")), NULL);
+	expect_buffers(LOOP(BODY_TILE YIELD("%t", "%s")), "count=2>");
+	expect_buffers(LOOP(BODY_TILE YIELD("%t", "%x")), "count=3>");
+	expect_buffers(LOOP(BODY_TILE
+			    "      %z = arith.select %b, %t, %s : " CARRIED "\n"
+			    YIELD("%z", "%s")), "count=2>");
+}
+
+static void a_tile_carried_without_end_is_refused(void **state)
+{
+	struct program p;
+
+	(void)state;
+	program_body(&p, A3, LOOP(BODY_TILE
+				  "      %z = arith.select %b, %t, %x : " CARRIED "\n"
+				  YIELD("%z", "%s")));
+	assert_int_not_equal(run(&p, pass_alternate_buffers, PTO_LEVEL2), 0);
+	assert_non_null(strstr(program_error(&p), "may be carried through more iterations"));
+	program_end(&p);
+	program_body(&p, A3, LOOP("      %t = pto.alloc_tile valid_row = %k valid_col = %k : "
+				  "!pto.tile_buf<vec, 8x64xf32, valid=?x?>\n"
+				  "      %u = pto.bitcast %t : !pto.tile_buf<vec, 8x64xf32, valid=?x?>"
+				  " -> " CARRIED "\n" YIELD("%u", "%s")));
+	assert_int_not_equal(run(&p, pass_alternate_buffers, PTO_LEVEL2), 0);
+	assert_non_null(strstr(program_error(&p), "its valid shape varies"));
+	program_end(&p);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -237,6 +293,8 @@ int main(void)
 		cmocka_unit_test(layouts_of_views_follow_shapes_and_strides),
 		cmocka_unit_test(blocked_views_are_nz),
 		cmocka_unit_test(column_loaded_into_a_row_major_tile_is_nd),
+		cmocka_unit_test(as_many_buffers_as_iterations_need_a_carried_tile),
+		cmocka_unit_test(a_tile_carried_without_end_is_refused),
 		cmocka_unit_test(diagnostics_show_line_caret_origin_and_hint),
 		cmocka_unit_test(diagnostics_are_json_when_asked),
 	};

@@ -11,6 +11,7 @@ const struct pto_pass pto_passes[] = {
 	{ "check-pipes", pass_check_pipes, NULL },
 	{ "lower-events", pass_lower_events, NULL },
 	{ "infer-layout", pass_infer_layout, infer_layout_wanted },
+	{ "alternate-buffers", pass_alternate_buffers, plan_memory_wanted },
 	{ "plan-memory", pass_plan_memory, plan_memory_wanted },
 	{ "group-pipes", pass_group_pipes, NULL },
 	{ "reserve-buffers", pass_reserve_buffers, NULL },
