@@ -44,6 +44,17 @@ PyObject *diag_list(const struct px *px);
 /* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
 PyObject *raise_diags(const struct px *px);
 
+/* ---- The interpreter (interpret.c) ---- */
+
+/* (node, name of the function, list of arguments, most statements, blocks) -> list of results */
+PyObject *interpret(PyObject *module, PyObject *args);
+
+/* ---- The generators (generate.c) ---- */
+
+/* (program, "orchestration", "pto", "cce" or "wrapper", function, architecture, text) -> str */
+PyObject *generate(PyObject *module, PyObject *args);
+PyObject *describe_program(PyObject *module, PyObject *object);
+
 /* ---- The tree (walk_ast.c) ---- */
 
 struct walk {

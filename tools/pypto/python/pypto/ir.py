@@ -51,3 +51,16 @@ def serialize_to_file(node, path):
 def deserialize_from_file(path):
     with open(path, "rb") as f:
         return deserialize(f.read())
+
+
+def interpret(node, *args, function=None, max_steps=0, blockdim=1):
+    """Run a function of a program, or a function by itself, without a chip.
+
+    Arguments are numbers and C-contiguous buffers (numpy arrays, memoryviews); BF16 tensors are arrays of uint16.
+    Tensors that the function writes are written in place. Gives what the function returns: an argument itself, a new
+    array, or a number; several as a tuple. function: its name, if the program has several that could be meant;
+    max_steps: CompileError after that many statements (0: no bound); blockdim: blocks of a BlockInCore function that is
+    run by itself.
+    """
+    from ._interpret import interpret as run
+    return run(node, args, function, max_steps, blockdim)
