@@ -19,7 +19,7 @@ $(PYPTO_A): $(pypto_OBJS)
 
 $(pypto_module_OBJS): CPPFLAGS += -isystem $(PY_INCLUDE) -DPy_LIMITED_API=0x030b0000 -DPY_SSIZE_T_CLEAN
 
-$(pypto_EXT): $(pypto_module_OBJS) $(PYPTO_A) $(BUILD)/libsimpler.a
+$(pypto_EXT): $(pypto_module_OBJS) $(PYPTO_A) $(PTOAS_A) $(BUILD)/libsimpler.a
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
 	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -shared -o $@ $^ $(MSGPACK_LIBS) -lm $(LDLIBS)

@@ -166,6 +166,19 @@ static bool same_returns(struct compare *c, const struct ir_function *a,
 	return true;
 }
 
+/* How statements are grouped does not matter: text does not show it. */
+static bool same_body(struct compare *c, struct ir_node *a, struct ir_node *b)
+{
+	struct ir_list la = ir_flat(c->px, a), lb = ir_flat(c->px, b);
+
+	return same_list(c, &la, &lb, "stmts");
+}
+
+static bool is_group(const struct ir_node *node)
+{
+	return node->kind == IR_SEQ || node->kind == IR_OPS;
+}
+
 static bool same_field(struct compare *c, const struct ir_node *a, const struct ir_node *b,
 		       const struct ir_field *field)
 {
@@ -183,12 +196,14 @@ static bool same_field(struct compare *c, const struct ir_node *a, const struct 
 		return !strcmp(*(const char **)x, *(const char **)y) ||
 		       differ(c, "different functions are called");
 	case FK_EXPR:
-	case FK_STMT:
 		if (!*(void **)x || !*(void **)y)
 			return *(void **)x == *(void **)y || differ(c, "one side lacks it");
 		return same(c, *(struct ir_node **)x, *(struct ir_node **)y);
+	case FK_STMT:
+		if (!*(void **)x || !*(void **)y)
+			return *(void **)x == *(void **)y || differ(c, "one side lacks it");
+		return same_body(c, *(struct ir_node **)x, *(struct ir_node **)y);
 	case FK_EXPRS:
-	case FK_STMTS:
 	case FK_FUNCS:
 		return same_list(c, x, y, field->name);
 	case FK_DEF:
@@ -213,6 +228,8 @@ static bool same(struct compare *c, const struct ir_node *a, const struct ir_nod
 	size_t n = strlen(c->path);
 	bool index;
 
+	if (is_group(a) || is_group(b))
+		return same_body(c, (struct ir_node *)a, (struct ir_node *)b);
 	if (a->kind != b->kind)
 		return differ(c, "the kinds of node differ");
 	if (ir_is_var(a) || a->kind == IR_MEMREF)
@@ -291,6 +308,8 @@ static bool hash_visit(void *data, struct ir_node *node)
 	struct hashing *s = data;
 	uint64_t bits = 0;
 
+	if (is_group(node))
+		return true;
 	mix(s, node->kind);
 	if (node->type && node->kind != IR_CONST_INT && node->kind != IR_MAKE_TUPLE)
 		mix_type(s, node->type);

@@ -208,8 +208,6 @@ struct ir_memref *front_memref(struct front *f, int64_t space, int64_t addr, uin
 			       uint64_t id, struct span span)
 {
 	struct ir_memref *m;
-	char lower[16] = "";
-	const char *name = enum_name(EN_MEMORY_SPACE, space);
 	uint32_t i;
 
 	for (i = 0; i < f->memrefs.n; i++) {
@@ -217,14 +215,7 @@ struct ir_memref *front_memref(struct front *f, int64_t space, int64_t addr, uin
 		if (m->id == id && m->space == space && m->addr == addr && m->size == size)
 			return m;
 	}
-	for (i = 0; name[i] && i + 1 < sizeof(lower); i++)
-		lower[i] = (char)(name[i] | 0x20);
-	m = ir_new(f->px, IR_MEMREF, span, rule_alloc(&(struct op_use){ .px = f->px }));
-	m->name = px_intern(f->px, px_printf(f->px, "mem_%s_%llu", lower, (unsigned long long)id));
-	m->space = space;
-	m->addr = addr;
-	m->size = size;
-	m->id = id;
+	m = ir_memref(f->px, space, addr, size, id, span);
 	list_push(f->px, &f->memrefs, &m->node);
 	return m;
 }

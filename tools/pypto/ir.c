@@ -162,6 +162,26 @@ struct ir_node *ir_values(struct px *px, enum ir_kind kind, struct ir_list value
 	return &n->node;
 }
 
+struct ir_memref *ir_memref(struct px *px, enum memory_space space, int64_t addr, uint64_t size,
+			    uint64_t id, struct span span)
+{
+	const char *name = enum_name(EN_MEMORY_SPACE, space);
+	struct ir_type *type = px_new(px, struct ir_type);
+	struct ir_memref *m = ir_new(px, IR_MEMREF, span, type);
+	char lower[16] = "";
+	size_t i;
+
+	for (i = 0; name[i] && i + 1 < sizeof(lower); i++)
+		lower[i] = (char)(name[i] | 0x20);
+	type->kind = TY_MEMREF;
+	m->name = px_intern(px, px_printf(px, "mem_%s_%llu", lower, (unsigned long long)id));
+	m->space = space;
+	m->addr = addr;
+	m->size = size;
+	m->id = id;
+	return m;
+}
+
 static void splice(struct px *px, struct ir_list *out, struct ir_node *stmt)
 {
 	uint32_t i;

@@ -331,6 +331,10 @@ struct ir_node *ir_body(struct px *px, struct ir_list stmts, struct span span);
 /* Statements of a body, bare or in sequence; the list belongs to the body or to @one. */
 struct ir_list ir_stmts(struct ir_node **body);
 
+/* A buffer called mem_<space>_<id>; @addr -1: not placed yet. */
+struct ir_memref *ir_memref(struct px *px, enum memory_space space, int64_t addr, uint64_t size,
+			    uint64_t id, struct span span);
+
 void list_push(struct px *px, struct ir_list *list, struct ir_node *node);
 struct ir_list list_copy(struct px *px, const struct ir_list *list);
 bool list_has(const struct ir_list *list, const struct ir_node *node);

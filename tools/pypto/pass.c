@@ -5,6 +5,8 @@
 
 #include "pass.h"
 
+#define TILE_LEVEL	(PROP_TYPE_CHECKED | PROP_SPLIT_INCORE | PROP_MEMREFS)
+
 static const struct px_pass passes[] = {
 	{"UnrollLoops", "unroll_loops", "Copies the bodies of pl.unroll() loops.",
 	 pass_unroll_loops, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, 0, 0},
@@ -18,6 +20,19 @@ static const struct px_pass passes[] = {
 	{"OutlineIncoreScopes", "outline_incore_scopes",
 	 "Makes InCore functions of pl.incore() regions.", pass_outline_incore,
 	 PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0},
+	{"InitMemRef", "init_mem_ref", "Gives every tensor and tile a memory reference.",
+	 pass_init_memref, PROP_TYPE_CHECKED | PROP_SSA | PROP_SPLIT_INCORE,
+	 PROP_MEMREFS | PROP_NORMALIZED, 0, 0},
+	{"AllocateMemoryAddr", "allocate_memory_addr",
+	 "Gives every buffer on the chip an address.", pass_allocate_addresses,
+	 TILE_LEVEL, PROP_ADDRESSES, 0, 0},
+	{"NormalizeStmtStructure", "normalize_stmt_structure",
+	 "Groups runs of assignments and calls; every body becomes a sequence.",
+	 pass_normalize_structure, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_NORMALIZED, 0,
+	 PASS_APART},
+	{"FlattenSingleStmt", "flatten_single_stmt",
+	 "Takes sequences and groups of one statement apart.", pass_flatten_single,
+	 PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, PROP_NORMALIZED, PASS_APART},
 };
 
 #define N_PASSES	(sizeof(passes) / sizeof(passes[0]))
@@ -92,6 +107,22 @@ int pass_run(struct px *px, const char *name, struct ir_node *node,
 	*result = node->kind == IR_PROGRAM || program->functions.n != 1 ? &program->node :
 		  program->functions.at[0];
 	return 0;
+}
+
+struct ir_node *pass_bodies(struct px *px, struct ir_node *stmt,
+			    struct ir_node *(*rewrite)(struct px *px, struct ir_node *body,
+						       void *data), void *data)
+{
+	struct ir_node *copy = ir_copy(px, stmt);
+	const struct ir_field *field;
+
+	for (field = ir_kind_info[stmt->kind].fields; field->name; field++) {
+		struct ir_node **at = ir_field_at(copy, field);
+
+		if (field->kind == FK_STMT && *at)
+			*at = rewrite(px, *at, data);
+	}
+	return copy;
 }
 
 struct ir_program *pass_each(struct px *px, struct ir_program *program,

@@ -15,7 +15,10 @@ enum property {
 	PROP_NORMALIZED = 1 << 6, PROP_ADDRESSES = 1 << 7
 };
 
-enum pass_flag { PASS_CCE_ONLY = 1 };
+enum pass_flag {
+	PASS_CCE_ONLY = 1,	/* not for the .pto back end */
+	PASS_APART = 2,		/* in no strategy; to be run by name */
+};
 
 struct pass_options {
 	bool verify;
@@ -51,12 +54,22 @@ struct ir_program *pass_each(struct px *px, struct ir_program *program,
 			     struct ir_function *(*rewrite)(struct px *px, struct ir_function *f,
 							    void *data), void *data);
 
+/* A copy of @stmt with each body replaced by what @rewrite makes of it. */
+struct ir_node *pass_bodies(struct px *px, struct ir_node *stmt,
+			    struct ir_node *(*rewrite)(struct px *px, struct ir_node *body,
+						       void *data), void *data);
+/* Statements as a SeqStmts whose runs of Assign and Eval are grouped in OpStmts; also @body's own. */
+struct ir_node *pass_grouped(struct px *px, struct ir_node *body, void *unused);
+
 /* ---- Verifier (verify.c) ---- */
 
 /* Adds a mistake for each violation of @properties. Return: 0, or -EINVAL. */
 int ir_verify(struct px *px, const struct ir_program *program, unsigned int properties);
 /* Which of the properties that can be checked the program has. */
 unsigned int ir_properties(struct px *px, const struct ir_program *program);
+
+/* A call of an operator that computes on tensors. */
+bool ir_computes(const struct ir_node *value);
 
 /* ---- The passes, one file each ---- */
 
@@ -66,5 +79,9 @@ PASS(pass_unroll_loops);
 PASS(pass_convert_to_ssa);
 PASS(pass_flatten_calls);
 PASS(pass_outline_incore);
+PASS(pass_init_memref);
+PASS(pass_allocate_addresses);
+PASS(pass_normalize_structure);
+PASS(pass_flatten_single);
 
 #endif

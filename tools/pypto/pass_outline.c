@@ -355,12 +355,7 @@ static struct ir_node *outline_body(struct outline *o, struct ir_node *body)
 
 static bool computes(const struct ir_node *s)
 {
-	const struct ir_node *value = s->kind == IR_ASSIGN ? IR_AS(s, assign)->value : NULL;
-	const struct px_op *op = value && value->kind == IR_CALL ? IR_AS(value, call)->op : NULL;
-
-	return op && op_is(op, "tensor") && op->rule != rule_create_tensor &&
-	       op->rule != rule_read && op->rule != rule_slice && op->rule != rule_dim &&
-	       op->rule != rule_reshape;
+	return s->kind == IR_ASSIGN && ir_computes(IR_AS(s, assign)->value);
 }
 
 static struct ir_node *gather_body(struct px *px, struct ir_node *body);

@@ -3,17 +3,9 @@
 #include <errno.h>
 
 #include "ops.h"
-#include "pass.h"
-#include "walk.h"
+#include "verify.h"
 
-struct verify {
-	struct px *px;
-	struct var_map defined;
-	unsigned int violations[8];	/* by number of the property */
-	bool quiet;
-};
-
-static void violation(struct verify *v, enum property property, const struct ir_node *node,
+void violation(struct verify *v, enum property property, const struct ir_node *node,
 		      const char *what, const char *name)
 {
 	v->violations[__builtin_ctz(property)]++;
@@ -187,6 +179,7 @@ static void check_all(struct verify *v, const struct ir_program *program)
 
 		define_list(v, &f->params);
 		ir_walk(f->body, visit, v);
+		verify_memory(v, f);
 	}
 }
 
@@ -196,7 +189,7 @@ unsigned int ir_properties(struct px *px, const struct ir_program *program)
 	unsigned int i, have = 0;
 
 	check_all(&v, program);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < PROPERTIES; i++)
 		have |= !v.violations[i] << i;
 	return have;
 }
@@ -207,7 +200,7 @@ int ir_verify(struct px *px, const struct ir_program *program, unsigned int prop
 	unsigned int i, bad = 0;
 
 	check_all(&v, program);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < PROPERTIES; i++)
 		bad += properties & 1u << i ? v.violations[i] : 0;
 	if (!bad)
 		return 0;

@@ -66,6 +66,27 @@ void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *nod
 		walk_field(node, field, visit, data);
 }
 
+static void flat_into(struct px *px, struct ir_list *out, struct ir_node *stmt)
+{
+	uint32_t i;
+
+	if (stmt->kind != IR_SEQ && stmt->kind != IR_OPS) {
+		list_push(px, out, stmt);
+		return;
+	}
+	for (i = 0; i < IR_AS(stmt, seq)->stmts.n; i++)
+		flat_into(px, out, IR_AS(stmt, seq)->stmts.at[i]);
+}
+
+struct ir_list ir_flat(struct px *px, struct ir_node *body)
+{
+	struct ir_list out = { 0 };
+
+	if (body)
+		flat_into(px, &out, body);
+	return out;
+}
+
 /* ---- Map ---- */
 
 static size_t slot_of(const struct var_map *map, const struct ir_node *key)

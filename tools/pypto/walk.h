@@ -13,6 +13,9 @@
  */
 void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *node), void *data);
 
+/* The statements of a body in order; SeqStmts and OpStmts are opened. */
+struct ir_list ir_flat(struct px *px, struct ir_node *body);
+
 /* From variable to what stands for it. */
 struct var_map {
 	struct px *px;

@@ -5,7 +5,7 @@ import os
 from . import _core
 
 _ARCH = {"a2a3": 0, "a5": 1}
-_CCE_ONLY = 1
+_CCE_ONLY, _APART = 1, 2
 
 
 def _make(name, doc):
@@ -37,7 +37,8 @@ class PassManager:
         """"Default" has all passes, "PTOAS" those that the .pto back end needs."""
         if strategy not in ("Default", "PTOAS"):
             raise ValueError(f"no strategy is named {strategy!r}; there are Default and PTOAS")
-        return cls([n for n, _, _, _, flags in _table if strategy == "Default" or not flags & _CCE_ONLY], platform)
+        leave = _APART if strategy == "Default" else _APART | _CCE_ONLY
+        return cls([n for n, _, _, _, flags in _table if not flags & leave], platform)
 
     def run_passes(self, program, dump_ir=False, output_dir=None):
         """The program after all passes; with dump_ir, output_dir/00_frontend.py and NN_after_<Name>.py."""

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * InitMemRef, section 7.6 and decisions.md D27. Every variable of a tensor or tile type gets a
+ * memory reference; results that are another value's storage share it. What loops and branches hand
+ * on is in one buffer: made there where that is proved safe, else copied there.
+ */
+#include <string.h>
+
+#include "memref.h"
+#include "pass.h"
+
+/* ---- Buffers ---- */
+
+struct ir_memref *memref_new(struct memrefs *m, enum memory_space space,
+			     const struct ir_type *type, struct span span)
+{
+	struct ir_memref *buffer = ir_memref(m->px, space, -1, type_bytes(type), m->next_id++,
+					     span);
+
+	if (space != MS_DDR)
+		list_push(m->px, &m->allocs, &buffer->node);
+	return buffer;
+}
+
+struct ir_memref *memref_of(const struct memrefs *m, const struct ir_node *value)
+{
+	return var_map_get(&m->of, value);
+}
+
+struct ir_node *memref_put(struct memrefs *m, struct ir_node *var, struct ir_memref *buffer)
+{
+	struct ir_list *members = var_map_get(&m->members, &buffer->node);
+	struct ir_node *copy = ir_copy(m->px, var);
+
+	copy->type = type_with_memref(m->px, ir_subst_type(&m->now, var->type), buffer);
+	if (!members)
+		members = px_new(m->px, struct ir_list);
+	list_push(m->px, members, var);
+	var_map_set(&m->members, &buffer->node, members);
+	var_map_set(&m->of, var, buffer);
+	var_map_set(&m->of, copy, buffer);
+	var_map_set(&m->now, var, copy);
+	return copy;
+}
+
+static bool used_behind(const struct memrefs *m, const struct ir_node *var, uint32_t after,
+			uint32_t to)
+{
+	const struct memref_branch *b;
+
+	for (b = m->branch; b && after < to; b = b->outer) {
+		if (life_used(&m->life, var, after, b->end < to ? b->end : to))
+			return true;
+		after = b->if_end;
+	}
+	return after < to && life_used(&m->life, var, after, to);
+}
+
+bool memref_free(const struct memrefs *m, const struct ir_memref *buffer, uint32_t after,
+		 uint32_t to)
+{
+	const struct ir_list *members = var_map_get(&m->members, &buffer->node);
+	uint32_t i;
+
+	for (i = 0; members && i < members->n; i++)
+		if (used_behind(m, members->at[i], after, to))
+			return false;
+	return true;
+}
+
+/* ---- Operators ---- */
+
+int memref_shares(const struct ir_call *call)
+{
+	static const struct {
+		const char *op;
+		int arg;
+	} table[] = {
+		{ "block.reshape", 0 }, { "block.view", 0 }, { "tensor.reshape", 0 },
+		{ "tensor.view", 0 }, { "tensor.assemble", 0 }, { "block.store", 3 },
+		{ "block.l0c_store", 3 }, { "block.mscatter", 2 }, { "block.scatter", 0 },
+		{ "block.matmul_acc", 0 }, { "block.gemv_acc", 0 }, { "block.matmul_mx_acc", 0 },
+	};
+	size_t i;
+
+	for (i = 0; call->op && i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(call->op->name, table[i].op))
+			return table[i].arg;
+	return -1;
+}
+
+/* It changes the buffer that it shares: the old contents are gone. */
+static bool overwrites(const struct ir_call *call)
+{
+	return memref_shares(call) == 0 && (call->op->rule == rule_matmul_acc ||
+					    call->op->rule == rule_matmul_mx_acc ||
+					    call->op->rule == rule_to_first);
+}
+
+static bool is_product(const struct px_op *op)
+{
+	return op->rule == rule_matmul || op->rule == rule_matmul_acc ||
+	       op->rule == rule_matmul_bias || op->rule == rule_matmul_mx ||
+	       op->rule == rule_matmul_mx_acc || op->rule == rule_matmul_mx_bias ||
+	       op->rule == rule_batch_matmul;
+}
+
+enum memory_space memref_space(const struct memrefs *m, const struct ir_call *call)
+{
+	uint32_t i;
+
+	if (!call->op || !op_is(call->op, "block"))
+		return call->op && call->op->rule == rule_tpop ? m->cube ? MS_MAT : MS_VEC : MS_DDR;
+	for (i = 0; i < call->n_attrs; i++)
+		if (!strcmp(call->attrs[i].key, "target_memory"))
+			return call->attrs[i].i;
+	return is_product(call->op) ? MS_ACC : MS_VEC;
+}
+
+static bool find_cube(void *data, struct ir_node *node)
+{
+	const struct ir_call *call = IR_AS(node, call);
+
+	if (node->kind != IR_CALL || !call->op || !op_is(call->op, "block"))
+		return true;
+	if (is_product(call->op) ||
+	    (call_attr(call, "target_memory") >= MS_MAT && call->op->rule != rule_full))
+		*(bool *)data = true;
+	return true;
+}
+
+/* ---- Statements ---- */
+
+static void put_assign(struct memrefs *m, struct ir_node *var, struct ir_node *value,
+		       struct span span)
+{
+	list_push(m->px, m->out, ir_assign(m->px, var, value, span));
+}
+
+/* The call's arguments; one that is overwritten and needed later is copied first. */
+static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
+{
+	struct ir_call *call = IR_AS(ir_subst(&m->now, s->value), call);
+	const struct ir_memref *buffer = memref_of(m, IR_AS(s->value, call)->args.at[0]);
+	uint32_t at = life_start(&m->life, &s->node);
+	struct ir_node *copy;
+
+	if (!overwrites(call) || !buffer || memref_free(m, buffer, at, UINT32_MAX))
+		return &call->node;
+	if (buffer->space != MS_VEC) {
+		diag_hint(m->px, diag_add(m->px, DIAG_COMPILE, call->node.span,
+					  "The accumulator '%s' is used after %s has added to it",
+					  IR_AS(call->args.at[0], var)->name, call->op->name),
+			  "Store it first, or compute the product again");
+		return &call->node;
+	}
+	copy = memref_copy(m, call->args.at[0], NULL, call->node.span);
+	call = ir_copy(m->px, &call->node);
+	call->args = list_copy(m->px, &call->args);
+	call->args.at[0] = copy;
+	return &call->node;
+}
+
+static struct ir_memref *result_buffer(struct memrefs *m, const struct ir_assign *s,
+				       struct ir_node *value)
+{
+	const struct ir_call *call = value->kind == IR_CALL ? IR_AS(value, call) : NULL;
+	struct ir_memref *granted = memref_granted(m, &s->node, s->var, value);
+	int shares = call ? memref_shares(call) : -1;
+
+	if (ir_is_var(value))
+		return memref_of(m, value);
+	if (shares >= 0 && (uint32_t)shares < call->args.n)
+		return memref_of(m, call->args.at[shares]);
+	if (granted)
+		return granted;
+	return memref_new(m, call ? memref_space(m, call) : MS_DDR, s->var->type, s->var->span);
+}
+
+static void memref_assign(struct memrefs *m, const struct ir_assign *s)
+{
+	struct ir_memref *buffer;
+	struct ir_node *value;
+
+	if (!memref_needed(s->var->type)) {
+		put_assign(m, s->var, ir_subst(&m->now, s->value), s->node.span);
+		return;
+	}
+	value = s->value->kind == IR_CALL && IR_AS(s->value, call)->op ? safe_call(m, s) :
+		ir_subst(&m->now, s->value);
+	buffer = result_buffer(m, s, value);
+	if (!buffer)	/* after a mistake */
+		buffer = memref_new(m, MS_DDR, s->var->type, s->var->span);
+	put_assign(m, memref_put(m, s->var, buffer), value, s->node.span);
+}
+
+static void memref_yield(struct memrefs *m, const struct ir_values *s, struct ir_memref **buffers)
+{
+	struct ir_list values = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < s->values.n; i++)
+		list_push(m->px, &values, ir_subst(&m->now, s->values.at[i]));
+	if (buffers)
+		memref_move_all(m, &values, buffers, s->node.span);
+	list_push(m->px, m->out, ir_values(m->px, IR_YIELD, values, s->node.span));
+}
+
+static void memref_stmt(struct memrefs *m, struct ir_node *s, struct ir_memref **buffers)
+{
+	struct ir_list values;
+	struct ir_eval *eval;
+
+	switch (s->kind) {
+	case IR_ASSIGN:
+		memref_assign(m, IR_AS(s, assign));
+		break;
+	case IR_EVAL:
+		eval = ir_copy(m->px, s);
+		eval->expr = ir_subst(&m->now, eval->expr);
+		list_push(m->px, m->out, &eval->node);
+		break;
+	case IR_FOR:
+		memref_for(m, IR_AS(s, for));
+		break;
+	case IR_WHILE:
+		memref_while(m, IR_AS(s, while));
+		break;
+	case IR_IF:
+		memref_if(m, IR_AS(s, if));
+		break;
+	case IR_YIELD:
+		memref_yield(m, IR_AS(s, values), buffers);
+		break;
+	default:
+		values = ir_subst_list(&m->now, &IR_AS(s, values)->values);
+		list_push(m->px, m->out, ir_values(m->px, s->kind, values, s->span));
+	}
+}
+
+struct ir_node *memref_body(struct memrefs *m, struct ir_node *body, struct ir_memref **buffers)
+{
+	struct ir_list stmts = ir_flat(m->px, body), out = { 0 }, *outer = m->out;
+	uint32_t i;
+
+	m->out = &out;
+	for (i = 0; i < stmts.n; i++)
+		memref_stmt(m, stmts.at[i], buffers);
+	m->out = outer;
+	return ir_body(m->px, out, body->span);
+}
+
+/* ---- Functions ---- */
+
+static struct ir_attr int_attr(const char *key, int64_t value)
+{
+	return (struct ir_attr){ .key = key, .kind = AT_INT, .i = value };
+}
+
+static struct ir_node *alloc_stmt(struct px *px, struct ir_memref *buffer)
+{
+	struct ir_attr attrs[] = {
+		{ .key = "space", .kind = AT_ENUM, .class = EN_MEMORY_SPACE, .i = buffer->space },
+		int_attr("addr", buffer->addr), int_attr("size", (int64_t)buffer->size),
+		int_attr("id", (int64_t)buffer->id),
+	};
+	struct op_use use = { .px = px, .op = op_find("block.alloc"), .span = buffer->node.span,
+			      .attrs = attrs, .n_attrs = 4 };
+
+	return ir_assign(px, &buffer->node, op_call(&use), buffer->node.span);
+}
+
+static struct ir_function *init_function(struct px *px, struct ir_function *old, void *data)
+{
+	struct memrefs m = { .px = px, .program = data, .f = old, .now = { .px = px },
+			     .of = { .px = px }, .wishes = { .px = px }, .members = { .px = px } };
+	struct ir_function *f = ir_copy(px, &old->node);
+	struct ir_list stmts = { 0 };
+	struct ir_node *body;
+	uint32_t i;
+
+	life_of(px, old, &m.life);
+	ir_walk(old->body, find_cube, &m.cube);
+	f->params = (struct ir_list){ 0 };
+	for (i = 0; i < old->params.n; i++) {
+		struct ir_node *p = old->params.at[i];
+
+		list_push(px, &f->params, !memref_needed(p->type) ? p :
+			  memref_put(&m, p, memref_new(&m, MS_DDR, p->type, p->span)));
+	}
+	body = memref_body(&m, old->body, NULL);
+	for (i = 0; i < m.allocs.n; i++)
+		list_push(px, &stmts, alloc_stmt(px, IR_AS(m.allocs.at[i], memref)));
+	list_push(px, &stmts, body);
+	f->body = pass_grouped(px, ir_body(px, stmts, body->span), NULL);
+	return f;
+}
+
+struct ir_program *pass_init_memref(struct px *px, struct ir_program *program,
+				    const struct pass_options *options)
+{
+	(void)options;
+	return pass_each(px, program, init_function, program);
+}
