@@ -15,14 +15,9 @@
 #include <cmocka.h>
 
 #include "../../tools/ptoas/emit_compile.h"
+#include "pto_runtime_abi.h"
 
 #define INCLUDE	"libsimpler/device/include"
-
-/* What a kernel reads of a tensor argument (device header tensor.h): the address comes first. */
-struct tensor {
-	uint64_t addr, size, owner, start;
-	uint8_t rest[256];
-};
 
 static char cache[] = "/tmp/ptoas-run-XXXXXX";
 static bool has_cache;
@@ -38,9 +33,9 @@ static char *read_text(const char *name, size_t *size)
 	return text;
 }
 
-static struct tensor tensor_of(void *data, size_t size)
+static struct pto_tensor tensor_of(void *data, size_t size)
 {
-	return (struct tensor){ .addr = (uint64_t)(uintptr_t)data, .size = size };
+	return (struct pto_tensor){ .addr = (uint64_t)(uintptr_t)data, .size = size };
 }
 
 static int64_t bits_of(float f)
@@ -112,7 +107,7 @@ static float a[64 * 64], b[64 * 64], out[64 * 64];
 
 static void scale_doubles_every_element(void **state)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&to };
 	unsigned int i;
 
@@ -126,7 +121,7 @@ static void scale_doubles_every_element(void **state)
 /* @blocks trips of the outer loop, one of both branches. */
 static void check_loop(int64_t blocks, bool flag)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&to, bits_of(1.5f), flag, blocks };
 	unsigned int i;
 
@@ -156,7 +151,7 @@ static void loops_run_no_one_and_many_times_with_either_branch(void **state)
 
 static void softmax_matches_its_formula(void **state)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&to };
 	unsigned int r, c;
 
@@ -178,8 +173,8 @@ static void softmax_matches_its_formula(void **state)
 
 static void matmul_accumulates_over_four_blocks(void **state)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), tb = tensor_of(b, sizeof(b));
-	struct tensor to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), tb = tensor_of(b, sizeof(b));
+	struct pto_tensor to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&tb, (int64_t)&to };
 	unsigned int r, c, k;
 
@@ -201,7 +196,7 @@ static void matmul_accumulates_over_four_blocks(void **state)
 
 static void windows_conversions_and_while_loops_give_their_values(void **state)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&to, 100, bits_of(-1.25f) };
 	unsigned int i;
 
@@ -218,7 +213,7 @@ static void windows_conversions_and_while_loops_give_their_values(void **state)
 
 static void check_carried(int64_t n)
 {
-	struct tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
 	int64_t args[] = { (int64_t)&ta, (int64_t)&to, n };
 	unsigned int i;
 
@@ -239,6 +234,32 @@ static void tiles_carried_from_a_loop_body_alternate_between_buffers(void **stat
 	check_carried(2);
 	check_carried(3);
 	check_carried(8);
+}
+
+static void check_views(bool flag)
+{
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	int64_t args[] = { (int64_t)&ta, (int64_t)&to, flag };
+	unsigned int i;
+
+	ta.ndims = 2;
+	ta.shapes[0] = ta.shapes[1] = ta.strides[0] = 64;
+	ta.strides[1] = 1;
+	fill(a, 4096);
+	memset(out, 0, sizeof(out));
+	run("tests/conformance/pto/views.pto", false, args);
+	for (i = 0; i < 512; i++) {
+		assert_close(out[i], exp(a[1536 + i]), "the last row block", i);
+		assert_close(out[512 + i], flag ? exp(a[512 + i]) : 0, "the selected view", i);
+		assert_close(out[1024 + i], out[i], "transferred", i);
+	}
+}
+
+static void views_pass_through_calls_loops_and_branches(void **state)
+{
+	(void)state;
+	check_views(true);
+	check_views(false);
 }
 
 static void the_cache_tells_platforms_apart_and_compiles_once(void **state)
@@ -281,6 +302,7 @@ int main(void)
 		cmocka_unit_test(matmul_accumulates_over_four_blocks),
 		cmocka_unit_test(windows_conversions_and_while_loops_give_their_values),
 		cmocka_unit_test(tiles_carried_from_a_loop_body_alternate_between_buffers),
+		cmocka_unit_test(views_pass_through_calls_loops_and_branches),
 		cmocka_unit_test(the_cache_tells_platforms_apart_and_compiles_once),
 	};
 

@@ -122,38 +122,6 @@ static bool array_op(struct emit *e, struct pto_op *op)
 	}
 }
 
-/* Signals and transfers between chips. */
-static bool comm_op(struct emit *e, struct pto_op *op)
-{
-	struct pto_use *u = op->operand;
-	struct emit_name a, b;
-
-	switch (pto_code(op)) {
-	case PTO_OP_COMM_TNOTIFY:
-		a = emit_global(e, op, u[0].value);
-		emit_line(e, "pto::comm::TNOTIFY(%s, %s, pto::comm::NotifyOp::%s);", a.text,
-			  emit_name(e, u[1].value).text,
-			  pto_attr_int(op, "notifyOp", 0) ? "AtomicAdd" : "Set");
-		return true;
-	case PTO_OP_COMM_TWAIT:
-		a = emit_global(e, op, u[0].value);
-		emit_line(e, "pto::comm::TWAIT(%s, %s, pto::comm::WaitCmp::%s);", a.text,
-			  emit_name(e, u[1].value).text, pto_attr_int(op, "cmp", 0) ? "GE" : "EQ");
-		return true;
-	case PTO_OP_COMM_TPUT:
-	case PTO_OP_COMM_TGET:
-		a = emit_global(e, op, u[0].value);
-		b = emit_global(e, op, u[1].value);
-		emit_line(e, "pto::comm::%s(%s, %s, %s);",
-			  op->info->code == PTO_OP_COMM_TGET ? "TGET" :
-			  pto_attr_int(op, "atomicType", 0) ? "TPUT<AtomicType::AtomicAdd>" :
-			  "TPUT", a.text, b.text, emit_name(e, u[2].value).text);
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool handle(struct emit *e, struct pto_op *op)
 {
 	switch (pto_code(op)) {
@@ -205,7 +173,7 @@ void emit_op(struct emit *e, struct pto_op *op)
 {
 	if (e->ret || handle(e, op) || emit_flow(e, op) || emit_sync(e, op) || emit_pipe(e, op) ||
 	    emit_arith(e, op) || emit_tile_op(e, op) || query(e, op) || array_op(e, op) ||
-	    comm_op(e, op))
+	    emit_comm(e, op))
 		return;
 	emit_fail(e, op, "cannot be emitted");
 }
@@ -259,6 +227,9 @@ static void signature(struct emit *e, const struct pto_func *f)
 	emit_add(e, " %s(", f->name->text);
 	for (i = 0; i < f->n_args; i++) {
 		emit_add(e, "%s", i ? ", " : "");
+		if (f->arg_types[i]->kind == PTO_T_MEMREF && pto_is_local(f->arg_types[i]))
+			emit_fail(e, f->op, "has an on-chip memref as an argument, which says no "
+				  "layout; use a !pto.tile_buf");
 		emit_type(e, f->arg_types[i]);
 		if (b)
 			emit_add(e, " %s", emit_name(e, &b->args[i]).text);

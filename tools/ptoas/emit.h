@@ -32,7 +32,7 @@ void emit_block(struct emit *e, const struct pto_block *b);
 
 /* emit_value.c */
 struct emit_name {
-	char text[24];
+	char text[32];
 };
 
 /* "v7": the variable of a value, given a number when it is first asked for */
@@ -55,8 +55,13 @@ void emit_subview(struct emit *e, struct pto_op *op);
 void emit_declare_tile(struct emit *e, struct pto_value *v, const struct pto_use *vr,
 		       const struct pto_use *vc);
 
-/* emit_view.c: declares a GlobalTensor for global operand @u; its variable */
+/* emit_view.c: declares a GlobalTensor for global operand @v; its variable */
 struct emit_name emit_global(struct emit *e, struct pto_op *op, struct pto_value *v);
+/*
+ * The variable of @v where it is passed on: to a call, a loop, a branch. A view made here is
+ * declared for that, so this comes before the line that uses it.
+ */
+struct emit_name emit_passed(struct emit *e, struct pto_op *op, struct pto_value *v);
 
 /* emit_tile_op.c */
 bool emit_tile_op(struct emit *e, struct pto_op *op);
@@ -73,5 +78,8 @@ bool emit_flow(struct emit *e, struct pto_op *op);
 bool emit_sync(struct emit *e, struct pto_op *op);
 bool emit_pipe(struct emit *e, struct pto_op *op);
 void emit_tail(struct emit *e);
+
+/* emit_comm.c */
+bool emit_comm(struct emit *e, struct pto_op *op);
 
 #endif

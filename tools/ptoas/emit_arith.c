@@ -282,10 +282,11 @@ static bool more(struct emit *e, struct pto_op *op)
 		compare_float(e, op);
 		return true;
 	case PTO_OP_SELECT:
+		a = emit_passed(e, op, op->operand[1].value);
+		b = emit_passed(e, op, op->operand[2].value);
 		emit_define(e, &op->result[0]);
-		emit_add(e, " = %s ? %s : ", emit_name(e, op->operand[0].value).text,
-			 emit_name(e, op->operand[1].value).text);
-		emit_add(e, "%s;\n", emit_name(e, op->operand[2].value).text);
+		emit_add(e, " = %s ? %s : %s;\n", emit_name(e, op->operand[0].value).text, a.text,
+			 b.text);
 		return true;
 	case PTO_OP_REMF:
 		a = emit_name(e, op->operand[0].value);

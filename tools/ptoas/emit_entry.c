@@ -24,6 +24,12 @@ static void unpack_tensor(struct emit *e, const struct pto_type *t, unsigned int
 {
 	emit_begin(e);
 	emit_type(e, t);
+	if (pto_is_view(t)) {
+		emit_add(e, " a%u = ptoas_view<", arg);
+		emit_type(e, t);
+		emit_add(e, ">(args[%u]);\n", n);
+		return;
+	}
 	emit_add(e, " a%u = (", arg);
 	emit_type(e, t);
 	emit_add(e, ")ptoas_tensor(args[%u], sizeof(*a%u));\n", n, arg);
@@ -72,6 +78,18 @@ int pto_emit_entry(struct pto_module *m, struct pto_diags *d, struct pto_text *o
 "{\n"
 "  const ChipTensor &t = *reinterpret_cast<const ChipTensor *>(arg);\n"
 "  return reinterpret_cast<char *>(t.buffer.addr + t.start_offset * element);\n"
+"}\n"
+"template <typename GT> static inline GT ptoas_view(int64_t arg)\n"
+"{\n"
+"  const ChipTensor &t = *reinterpret_cast<const ChipTensor *>(arg);\n"
+"  int64_t n[5] = { 1, 1, 1, 1, 1 }, s[5] = { 1, 1, 1, 1, 1 };\n"
+"  for (uint32_t d = 0; d < t.ndims && t.ndims <= 5; d++) {\n"
+"    n[5 - t.ndims + d] = t.shapes[d];\n"
+"    s[5 - t.ndims + d] = t.strides[d];\n"
+"  }\n"
+"  return GT(t.data_as<typename GT::DType>(),\n"
+"            typename GT::Shape(n[0], n[1], n[2], n[3], n[4]),\n"
+"            typename GT::Stride(s[0], s[1], s[2], s[3], s[4]));\n"
 "}\n"
 "extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args)\n"
 "{\n");

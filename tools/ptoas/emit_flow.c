@@ -40,29 +40,36 @@ static void declare_results(struct emit *e, struct pto_op *op)
 }
 
 /* All of @to at once from operands @from on: a parallel move. */
-static void assign(struct emit *e, struct pto_value *to, unsigned int n, struct pto_use *from)
+static void assign(struct emit *e, struct pto_op *op, struct pto_value *to, unsigned int n,
+		   struct pto_use *from)
 {
 	unsigned int i;
 
+	if (n == 1 && from->value == to)
+		return;
 	if (n == 1) {
-		if (from->value != to)
-			emit_line(e, "%s = %s;", emit_name(e, to).text,
-				  emit_name(e, from->value).text);
+		struct emit_name value = emit_passed(e, op, from->value);
+
+		emit_line(e, "%s = %s;", emit_name(e, to).text, value.text);
 		return;
 	}
-	for (i = 0; i < n; i++)
-		emit_line(e, "auto %s_next = %s;", emit_name(e, &to[i]).text,
-			  emit_name(e, from[i].value).text);
+	for (i = 0; i < n; i++) {
+		struct emit_name value = emit_passed(e, op, from[i].value);
+
+		emit_line(e, "auto %s_next = %s;", emit_name(e, &to[i]).text, value.text);
+	}
 	for (i = 0; i < n; i++)
 		emit_line(e, "%s = %s_next;", emit_name(e, &to[i]).text,
 			  emit_name(e, &to[i]).text);
 }
 
-static void carry(struct emit *e, struct pto_value *arg, struct pto_value *init)
+static void carry(struct emit *e, struct pto_op *op, struct pto_value *arg, struct pto_value *init)
 {
+	struct emit_name value = emit_passed(e, op, init);
+
 	emit_begin(e);
 	emit_type(e, arg->type);
-	emit_add(e, " %s = %s;\n", emit_name(e, arg).text, emit_name(e, init).text);
+	emit_add(e, " %s = %s;\n", emit_name(e, arg).text, value.text);
 }
 
 /* ---- Loops --------------------------------------------------------------------------------- */
@@ -99,7 +106,7 @@ static void for_loop(struct emit *e, struct pto_op *op)
 		return;
 	}
 	for (i = 0; i < op->n_results; i++) {
-		carry(e, &b->args[i + 1], op->operand[i + 3].value);
+		carry(e, op, &b->args[i + 1], op->operand[i + 3].value);
 		op->result[i].id = b->args[i + 1].id;
 	}
 	iv = emit_name(e, &b->args[0]);
@@ -121,7 +128,7 @@ static void while_loop(struct emit *e, struct pto_op *op)
 	}
 	declare_results(e, op);
 	for (i = 0; i < op->n_operands; i++)
-		carry(e, &before->args[i], op->operand[i].value);
+		carry(e, op, &before->args[i], op->operand[i].value);
 	emit_begin(e);
 	emit_add(e, "while (true) ");
 	open_brace(e);
@@ -232,11 +239,11 @@ static void yield(struct emit *e, struct pto_op *op)
 	if (!op->n_operands || !up)
 		return;
 	if (up->info->code == PTO_OP_FOR)
-		assign(e, &up->region[0].first->args[1], op->n_operands, op->operand);
+		assign(e, op, &up->region[0].first->args[1], op->n_operands, op->operand);
 	else if (up->info->code == PTO_OP_WHILE)
-		assign(e, up->region[0].first->args, op->n_operands, op->operand);
+		assign(e, op, up->region[0].first->args, op->n_operands, op->operand);
 	else
-		assign(e, up->result, op->n_operands, op->operand);
+		assign(e, op, up->result, op->n_operands, op->operand);
 }
 
 static void condition(struct emit *e, struct pto_op *op)
@@ -244,31 +251,40 @@ static void condition(struct emit *e, struct pto_op *op)
 	struct pto_op *up = pto_parent(op);
 
 	if (op->n_operands > 1)
-		assign(e, up->result, op->n_operands - 1u, op->operand + 1);
+		assign(e, op, up->result, op->n_operands - 1u, op->operand + 1);
 	emit_line(e, "if (!%s) break;", emit_name(e, op->operand[0].value).text);
 }
 
 static void call(struct emit *e, struct pto_op *op)
 {
 	const struct pto_attr *callee = pto_attr_find(op, "callee");
+	struct emit_name *args = arena_alloc(&e->m->arena, (op->n_operands + 1u) * sizeof(*args),
+					     sizeof(char));
 	unsigned int i;
 
+	if (!args) {
+		e->m->no_memory = true;
+		return;
+	}
+	for (i = 0; i < op->n_operands; i++)
+		args[i] = emit_passed(e, op, op->operand[i].value);
 	emit_begin(e);
 	if (op->n_results)
 		emit_add(e, "auto %s = ", emit_name(e, &op->result[0]).text);
 	emit_add(e, "::%s(", callee ? callee->text->text : "?");
 	for (i = 0; i < op->n_operands; i++)
-		emit_add(e, "%s%s", i ? ", " : "", emit_name(e, op->operand[i].value).text);
+		emit_add(e, "%s%s", i ? ", " : "", args[i].text);
 	emit_add(e, ");\n");
 }
 
 static void leave(struct emit *e, struct pto_op *op)
 {
-	emit_tail(e);
+	struct emit_name value = { "" };
+
 	if (op->n_operands)
-		emit_line(e, "return %s;", emit_name(e, op->operand[0].value).text);
-	else
-		emit_line(e, "return;");
+		value = emit_passed(e, op, op->operand[0].value);
+	emit_tail(e);
+	emit_line(e, op->n_operands ? "return %s;" : "return%s;", value.text);
 }
 
 bool emit_flow(struct emit *e, struct pto_op *op)

@@ -98,6 +98,13 @@ static void multi_get(struct emit *e, struct pto_op *op)
 		  (long long)pto_type_bytes(multi->type->inner));
 }
 
+/* Whether rows of the one are columns of the other. */
+static bool transposes(const struct pto_type *a, const struct pto_type *b)
+{
+	return a->kind == PTO_T_TILE && a->blayout != b->blayout && a->dim[0] == b->dim[1] &&
+	       a->dim[1] == b->dim[0];
+}
+
 /* Valid extents of a second name: those of the first where the text leaves them open. */
 static void reshape(struct emit *e, struct pto_op *op)
 {
@@ -105,13 +112,16 @@ static void reshape(struct emit *e, struct pto_op *op)
 	const struct pto_type *t = v->type;
 	struct emit_name src = emit_name(e, from), dst = emit_name(e, v);
 	bool row = t->valid[0] == PTO_DYNAMIC, col = t->valid[1] == PTO_DYNAMIC;
+	bool turned = transposes(from->type, t);
+	const char *rows = turned ? "Col" : "Row", *cols = turned ? "Row" : "Col";
 
 	emit_begin(e);
 	emit_type(e, t);
 	emit_add(e, " %s", dst.text);
-	if (row || col)
-		emit_add(e, "(%s%s%s%s%s)", row ? src.text : "", row ? ".GetValidRow()" : "",
-			 row && col ? ", " : "", col ? src.text : "", col ? ".GetValidCol()" : "");
+	if (row && col)
+		emit_add(e, "(%s.GetValid%s(), %s.GetValid%s())", src.text, rows, src.text, cols);
+	else if (row || col)
+		emit_add(e, "(%s.GetValid%s())", src.text, row ? rows : cols);
 	emit_add(e, ";\n");
 	emit_line(e, "TRESHAPE(%s, %s);", dst.text, src.text);
 }

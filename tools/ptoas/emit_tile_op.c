@@ -35,6 +35,13 @@ static const struct {
 	{ PTO_A_MASK_PATTERN, "MaskPattern", "P0101 P1010 P0001 P0010 P0100 P1000 P1111" },
 	{ PTO_A_QUANT_TYPE, "pto::QuantType", "INT8_SYM INT8_ASYM" },
 	{ PTO_A_COALESCE, "pto::Coalesce", "Row Elem" },
+	{ PTO_A_ACC_PHASE, "AccPhase", "Unspecified Partial Final" },
+	{ PTO_A_DIV_PRECISION, "DivAlgorithm", "DEFAULT HIGH_PRECISION" },
+	{ PTO_A_EXP_PRECISION, "ExpAlgorithm", "DEFAULT HIGH_PRECISION" },
+	{ PTO_A_LOG_PRECISION, "LogAlgorithm", "DEFAULT HIGH_PRECISION" },
+	{ PTO_A_SQRT_PRECISION, "SqrtAlgorithm", "DEFAULT HIGH_PRECISION" },
+	{ PTO_A_RSQRT_PRECISION, "RsqrtAlgorithm", "DEFAULT HIGH_PRECISION" },
+	{ PTO_A_RECIP_PRECISION, "RecipAlgorithm", "DEFAULT HIGH_PRECISION" },
 };
 
 const char *emit_enum(const struct pto_attr *a, char *text, size_t size)
@@ -174,7 +181,12 @@ static void plain_call(struct emit *e, const struct call *c)
 	bool first = true;
 
 	emit_begin(e);
-	emit_add(e, "%s(", c->op->info->cxx);
+	emit_add(e, "%s", c->op->info->cxx);
+	if (given(c->op, "precisionType"))
+		emit_add(e, "<%s>", attr(c->op, "precisionType", "").text);
+	else if (given(c->op, "accPhase"))
+		emit_add(e, "<%s>", attr(c->op, "accPhase", "").text);
+	emit_add(e, "(");
 	if (!order)
 		as_written(e, c, &first);
 	while (order && *order) {

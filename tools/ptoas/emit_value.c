@@ -71,6 +71,19 @@ void emit_type(struct emit *e, const struct pto_type *t)
 	case PTO_T_MEMREF:
 		emit_add(e, "__gm__ %s*", pto_elem_info((enum pto_elem)t->elem)->cxx);
 		break;
+	case PTO_T_VIEW:
+	case PTO_T_PART:
+		emit_add(e, "GlobalTensor<%s, pto::Shape<-1, -1, -1, -1, -1>, "
+			 "pto::Stride<-1, -1, -1, -1, -1>>",
+			 pto_elem_info((enum pto_elem)t->elem)->cxx);
+		break;
+	case PTO_T_ASYNC_SESSION:
+	case PTO_T_PREFETCH_CTX:
+		emit_add(e, "pto::comm::AsyncSession");
+		break;
+	case PTO_T_ASYNC_EVENT:
+		emit_add(e, "pto::comm::AsyncEvent");
+		break;
 	case PTO_T_TILE:
 		emit_tile_type(e, t, t->dim[0], t->dim[1], extent(t->valid[0]),
 			       extent(t->valid[1]));

@@ -116,6 +116,11 @@ static inline bool pto_is_index(const struct pto_type *t)
 	return t->kind == PTO_T_SCALAR && t->elem == PTO_INDEX;
 }
 
+static inline bool pto_is_view(const struct pto_type *t)
+{
+	return t->kind == PTO_T_VIEW || t->kind == PTO_T_PART;
+}
+
 /* A buffer on the chip: a tile, a multi tile, or a memref outside global memory. */
 bool pto_is_local(const struct pto_type *t);
 /* Global memory: a pointer, a view, a partition view, or a memref in gm. */

@@ -160,28 +160,56 @@ static bool func_attrs(struct parser *p, struct pto_func *f)
 	return f->op->attr != NULL;
 }
 
-static bool parse_func(struct parser *p, const char *at)
+static struct pto_func *new_func(struct parser *p, const char *at)
 {
-	struct args a = { .attrs = p->attrs.n, .types = p->types.n };
 	struct pto_func *f = arena_new(&p->m->arena, struct pto_func);
-	bool named;
 
-	if (!f)
-		return no_memory(p);
+	if (f)
+		f->op = pto_op_new(p->m, PTO_OP_FUNC, (struct pto_op_shape){ .regions = 1 },
+				   loc_at(p, at));
+	if (!f || !f->op) {
+		no_memory(p);
+		return NULL;
+	}
 	f->module = p->m;
-	f->op = pto_op_new(p->m, PTO_OP_FUNC, (struct pto_op_shape){ .regions = 1 }, loc_at(p, at));
-	if (!f->op)
-		return no_memory(p);
 	*(p->m->last ? &p->m->last->next : &p->m->first) = f;
 	p->m->last = f;
+	return f;
+}
+
+static bool parse_func(struct parser *p, struct pto_func *f)
+{
+	struct args a = { .attrs = p->attrs.n, .types = p->types.n };
+	bool named;
+
 	f->is_private = take_word(p, "private");
 	f->is_public = !f->is_private && take_word(p, "public");
 	if (!symbol(p, &f->name) || !parse_args(p, &a, &named) || !keep_args(p, f, &a) ||
 	    !parse_result(p, f) || !func_attrs(p, f))
 		return false;
-	if (peek(p) == '{' && !parse_func_body(p, f, &a, named))
+	return peek(p) != '{' || parse_func_body(p, f, &a, named);
+}
+
+/* In either form. */
+static bool parse_any_func(struct parser *p)
+{
+	const char *at = p->at;
+	struct pto_func *f = new_func(p, at);
+	const struct pto_name *name;
+	bool ok;
+
+	if (!f)
 		return false;
-	return take_loc(p, &f->op->loc);
+	if (peek(p) != '"') {
+		ok = expect_word(p, "func.func") && parse_func(p, f);
+	} else {
+		if (!string(p, &name))
+			return false;
+		if (name->opcode != PTO_OP_FUNC)
+			return fail(p, at, NULL, "expected a function");
+		ok = parse_func_generic(p, f);
+	}
+	return ok && take_loc(p, &f->op->loc);
 }
 
 /* ---- Module ---------------------------------------------------------------------------------- */
@@ -215,24 +243,33 @@ static bool module_head(struct parser *p)
 	return expect(p, '{');
 }
 
-static bool parse_funcs(struct parser *p, bool wrapped)
+static bool parse_funcs(struct parser *p)
 {
-	while (peek(p) && *p->at != '}') {
-		const char *at = p->at;
-
-		if (!expect_word(p, "func.func") || !parse_func(p, at))
+	while (peek(p) && *p->at != '}')
+		if (!parse_any_func(p))
 			return false;
-	}
-	return !wrapped || expect(p, '}');
+	return true;
+}
+
+static bool is_generic_module(struct parser *p)
+{
+	static const char name[] = "\"builtin.module\"";
+
+	return peek(p) == '"' && !strncmp(p->at, name, sizeof(name) - 1);
+}
+
+static bool parse_module(struct parser *p)
+{
+	if (is_generic_module(p))
+		return parse_module_generic(p, parse_funcs);
+	if (!take_word(p, "module"))
+		return parse_funcs(p);
+	return module_head(p) && parse_funcs(p) && expect(p, '}');
 }
 
 static bool parse_file(struct parser *p)
 {
-	bool wrapped = take_word(p, "module");
-
-	if (wrapped && !module_head(p))
-		return false;
-	if (!parse_funcs(p, wrapped) || !take_loc(p, &(struct pto_loc){ 0 }))
+	if (!parse_module(p) || !take_loc(p, &(struct pto_loc){ 0 }))
 		return false;
 	skip_space(p);
 	if (p->at < p->end)

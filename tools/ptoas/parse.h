@@ -152,6 +152,10 @@ bool take_loc(struct parser *p, struct pto_loc *loc);
 /* parse_generic.c */
 bool parse_generic(struct parser *p, struct opstate *s, struct pto_block *b);
 
+/* parse_generic_func.c: both behind the name */
+bool parse_func_generic(struct parser *p, struct pto_func *f);
+bool parse_module_generic(struct parser *p, bool (*funcs)(struct parser *p));
+
 /* parse_flow.c: operations with a syntax of their own */
 bool parse_custom(struct parser *p, struct opstate *s, struct pto_block *b, const char *which);
 /* "{ ... }" into @r; @entry: its first block, already made, or NULL. */

@@ -8,14 +8,17 @@
 
 const struct pto_pass pto_passes[] = {
 	{ "check-level", pass_check_level, NULL },
+	{ "lower-memrefs", pass_lower_memrefs, NULL },
 	{ "check-pipes", pass_check_pipes, NULL },
 	{ "lower-events", pass_lower_events, NULL },
 	{ "infer-layout", pass_infer_layout, infer_layout_wanted },
+	{ "rewrite-moves", pass_rewrite_moves, rewrite_moves_wanted },
 	{ "alternate-buffers", pass_alternate_buffers, plan_memory_wanted },
 	{ "plan-memory", pass_plan_memory, plan_memory_wanted },
 	{ "group-pipes", pass_group_pipes, NULL },
 	{ "reserve-buffers", pass_reserve_buffers, NULL },
 	{ "insert-sync", pass_insert_sync, insert_sync_wanted },
+	{ "merge-equal", pass_merge_equal, NULL },
 	{ NULL, NULL, NULL },
 };
 
