@@ -36,10 +36,16 @@ $(BUILD)/fuzz/ptoas.dict: tools/ptoas/ops.def tools/ptoas/attrs.def tools/ptoas/
 	@mkdir -p $(@D)
 	$(Q)grep -oh '"[a-zA-Z_.0-9]\+"' $^ | sort -u > $@
 
+# Random PyPTO programs through the interpreter, before and after every pass
+FUZZ_PROGRAMS ?= 20000
+.PHONY: fuzz-pypto
+fuzz-pypto: all
+	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_random.py --count $(FUZZ_PROGRAMS)
+
 .PHONY: fuzz fuzz-build do-fuzz
 fuzz-build: $(fuzz_NAMES:%=$(BUILD)/fuzz/%)
 # One after the other: each wants a processor for itself.
 do-fuzz: fuzz-build
-	+$(Q)for n in $(fuzz_NAMES); do $(MAKE) --no-print-directory fuzz-$$n || exit 1; done
+	+$(Q)for n in $(fuzz_NAMES) pypto; do $(MAKE) --no-print-directory fuzz-$$n || exit 1; done
 fuzz: setup
 	+$(Q)$(MAKE) --no-print-directory do-fuzz

@@ -193,6 +193,30 @@ TPUSH, TPOP = tpush, tpop  # noqa: F821
 del _name, _doc
 
 
+class _Missing:
+    """What pl.<unknown name> is where it is only named, as in annotations: the compiler then says where it stands."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getitem__(self, item):
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Missing(f"{self._name}.{name}")
+
+    def __call__(self, *args, **kwargs):
+        raise AttributeError(f"module 'pypto.language' has no attribute '{self._name}'")
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(f"module 'pypto.language' has no attribute '{name}'")
+    return _Missing(name)
+
+
 # ---- Text ----
 
 def _results(namespace, filename):

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""A few hundred random PyPTO programs (tests/fuzz/pypto_random.py; many more with `make fuzz`)."""
+import os
+import sys
+
+import pytest
+
+pytest.importorskip("numpy")
+pytest.importorskip("pypto.language")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
+
+import pypto_random  # noqa: E402
+
+
+@pytest.mark.parametrize("first", range(0, 160, 40))
+def test_passes_keep_what_random_programs_compute(first):
+    for seed in range(first, first + 40):
+        pypto_random.check_valid(seed)
+
+
+@pytest.mark.parametrize("first", range(1000, 1120, 40))
+def test_damaged_programs_are_refused_at_a_place(first):
+    refused = sum(pypto_random.check_damaged(seed) for seed in range(first, first + 40))
+    assert refused > 20
+
+
+@pytest.mark.parametrize("annotation, column, text", [
+    ("pl.Tensor[[8], pl.FP33]", 25, "Unknown dtype: FP33"), ("pl.Foo", 10, "Incomplete type annotation: pl.Foo"),
+    ("pl.Foo[[8], pl.FP32]", 10, "Unknown type annotation: pl.Foo"),
+    ("pl.Tensor[[8], pl.FP32, pl.NQ]", 34, "Unknown layout: NQ"),
+])
+def test_unknown_names_in_annotations_have_a_place(annotation, column, text):
+    pl = pypto_random.pl
+    with pytest.raises(pl.ParserTypeError, match=text) as info:
+        pl.parse(f"@pl.function\ndef f(x: {annotation}):\n    y = x\n")
+    assert (info.value.span.line, info.value.span.column) == (2, column)
+
+
+def test_unknown_names_cannot_be_called():
+    with pytest.raises(AttributeError, match="no attribute 'functoin'"):
+        pypto_random.pl.functoin(type=1)
+    assert not hasattr(pypto_random.pl, "__wrapped__")
