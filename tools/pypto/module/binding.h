@@ -49,6 +49,12 @@ PyObject *raise_diags(const struct px *px);
 /* (node, name of the function, list of arguments, most statements, blocks) -> list of results */
 PyObject *interpret(PyObject *module, PyObject *args);
 
+/* ---- The generators (generate.c) ---- */
+
+/* (program, "orchestration", "pto", "cce" or "wrapper", function, architecture, text) -> str */
+PyObject *generate(PyObject *module, PyObject *args);
+PyObject *describe_program(PyObject *module, PyObject *object);
+
 /* ---- The tree (walk_ast.c) ---- */
 
 struct walk {

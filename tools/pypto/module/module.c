@@ -375,6 +375,8 @@ static PyMethodDef functions[] = {
 	{ "pass_names", pass_names, METH_NOARGS, "All passes in order." },
 	{ "run_pass", run_pass, METH_VARARGS, "A program after one pass." },
 	{ "interpret", interpret, METH_VARARGS, "Runs a function without a chip." },
+	{ "generate", generate, METH_VARARGS, "Text of one generated file." },
+	{ "describe_program", describe_program, METH_O, "The orchestration and the kernels." },
 	{ "dtypes", dtypes, METH_NOARGS, "All element types." },
 	{ "enums", enums, METH_NOARGS, "All enumerations." },
 	{ "operators", operators, METH_NOARGS, "The operator registry." },

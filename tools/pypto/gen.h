@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Generators: text of a program's files, from IR on which the passes have run. spec pypto.md sections
+ * 8 to 12 and 15.6. They never change IR; a program that a generator cannot express becomes a mistake
+ * at the author's line.
+ */
+#ifndef PYPTO_GEN_H
+#define PYPTO_GEN_H
+
+#include "ops.h"
+#include "walk.h"
+
+enum gen_arch { ARCH_A2A3, ARCH_A5 };
+enum gen_core { CORE_CUBE, CORE_VECTOR };
+
+/* ---- Names (gen_name.c) ---- */
+
+/* Names in use in one C++ or .pto file; text is interned. */
+struct gen_names {
+	struct px *px;
+	struct var_map taken;
+};
+
+/* "acc_iter_3" -> "acc", "x_0" -> "x": without the suffix of ConvertToSSA, of letters that C++ knows. */
+const char *gen_base_name(struct px *px, const char *name);
+/* @name or, when it is taken or means something in C++, @name with a number; takes it. */
+const char *gen_take_name(struct gen_names *names, const char *name);
+/* The same for a name that also stands with each of the suffixes (ends with NULL). */
+const char *gen_take_names(struct gen_names *names, const char *name, const char *const *suffixes);
+/* A name for a function: what C++ or the headers define gets an underscore. */
+const char *gen_function_name(struct px *px, const char *name);
+const char *gen_upper(struct px *px, const char *name);
+
+/* ---- Facts about functions (gen_fact.c) ---- */
+
+/* Core of a kernel; a mistake when it mixes both kinds of work (D16). */
+enum gen_core gen_core(struct px *px, const struct ir_function *f);
+/* Which parameter the @i-th returned value is a later state of; -1: none. */
+int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i);
+/* Symbolic extents in the types of tensor parameters, in order of first appearance. */
+struct ir_list gen_extents(struct px *px, const struct ir_function *f);
+/* The one Orchestration function; NULL when there is none, or with a mistake when there are several. */
+struct ir_function *gen_orchestration_of(struct px *px, const struct ir_program *program);
+/* Functions that @orch calls, in order of first call: a position is a func_id. */
+struct ir_list gen_called(struct px *px, const struct ir_program *program,
+			  const struct ir_function *orch);
+/* Whether parameter @param of @f may get a tensor with gaps between its rows. */
+bool gen_is_strided(struct px *px, const struct ir_program *program, const struct ir_function *f,
+		    uint32_t param);
+/* Number of parameters that a call passes: block_id and blockdim are not among them. */
+uint32_t gen_passed_params(struct px *px, const struct ir_function *f);
+bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts);
+
+/* ---- C++ expressions (gen_expr.c) ---- */
+
+struct gen_cxx {
+	struct px *px;
+	struct text out;
+	unsigned int indent;
+	struct gen_names names;
+	struct var_map vars;		/* scalar variable -> C++ text */
+	struct var_map nonnegative;	/* variables that are never below 0 */
+	bool uses_floor, uses_algorithm, uses_math, uses_trips;
+};
+
+void gen_line(struct gen_cxx *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *gen_expr(struct gen_cxx *g, const struct ir_node *e);
+const char *gen_float_text(struct px *px, double value, unsigned int dtype);
+uint64_t gen_float_bits(double value, unsigned int dtype);
+const char *gen_c_type(struct gen_cxx *g, const struct ir_type *type, struct span span);
+/* Functions that generated expressions of a file call. */
+void gen_expr_helpers(struct gen_cxx *g, struct text *out);
+
+/* ---- Files ---- */
+
+/**
+ * gen_orchestration() - orchestration/<f>.cpp: sections 9 and 15.6
+ * @program: after all passes
+ * @f: its Orchestration function
+ *
+ * Return: text in the arena; NULL with mistakes in @px.
+ */
+const char *gen_orchestration(struct px *px, const struct ir_program *program,
+			      const struct ir_function *f);
+/* ptoas/<f>.pto: section 10. */
+const char *gen_pto(struct px *px, const struct ir_program *program, const struct ir_function *f,
+		    enum gen_arch arch);
+/* kernels/<core>/<f>.cpp of the CCE back end: section 11. */
+const char *gen_cce(struct px *px, const struct ir_program *program, const struct ir_function *f,
+		    enum gen_arch arch);
+/* kernels/<core>/<f>.cpp around what the assembler made of the .pto text: section 12.1. */
+const char *gen_wrapper(struct px *px, const struct ir_program *program,
+			const struct ir_function *f, const char *assembled);
+
+#endif

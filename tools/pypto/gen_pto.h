@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the .pto generator. Sections of the function are separate texts, because constants and buffers
+ * are found while the body is written but stand before it (section 10.1).
+ */
+#ifndef PYPTO_GEN_PTO_H
+#define PYPTO_GEN_PTO_H
+
+#include "gen.h"
+
+/* An SSA value: "%3" and "index". */
+struct pto_value {
+	const char *name, *type;
+};
+
+/* A tile handle. */
+struct pto_tile {
+	struct pto_tile *next;
+	struct pto_value v;
+	const struct ir_memref *memref;
+	const struct ir_type *type;	/* shape, element type, view */
+	uint8_t space;
+	bool sized;			/* its valid extents are set where it is made */
+	struct pto_tile *row;		/* the same buffer as one row */
+};
+
+/* A tensor: a view of a parameter, and where in it. */
+struct pto_tensor {
+	uint32_t param;
+	struct pto_value view, pointer;
+	const char **offsets;		/* index values, or NULL: all 0 */
+	const char **strides;		/* index values */
+};
+
+struct pto_gen {
+	struct px *px;
+	const struct ir_program *program;
+	const struct ir_function *f;
+	enum gen_arch arch;
+	enum gen_core core;
+	struct text constants, views, allocs, body;
+	struct text *to;		/* where lines go */
+	struct span at;
+	unsigned int indent, next, n_floats, n_args;
+	struct var_map values;		/* scalar variable -> struct pto_value */
+	struct var_map tiles;		/* tile variable -> struct pto_tile */
+	struct var_map tensors;		/* tensor variable -> struct pto_tensor */
+	struct var_map known;		/* interned text of a constant -> its name */
+	struct var_map nonnegative;
+	struct var_map pipes;		/* pipe parameter -> its number + 1 */
+	struct pto_tile *all_tiles;
+	struct ir_list extents;
+};
+
+/* gen_pto.c */
+void pto_line(struct pto_gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *pto_temp(struct pto_gen *g);
+struct pto_value *pto_new_value(struct pto_gen *g, const char *name, const char *type);
+const char *pto_index(struct pto_gen *g, int64_t value);
+void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* gen_pto_scalar.c: SSA values of expressions */
+const char *pto_dtype(struct pto_gen *g, unsigned int dtype, struct span span);
+const char *pto_scalar_type(struct pto_gen *g, unsigned int dtype, struct span span);
+struct pto_value pto_constant(struct pto_gen *g, int64_t value, const char *type);
+struct pto_value pto_float(struct pto_gen *g, double value, unsigned int dtype);
+struct pto_value pto_expr(struct pto_gen *g, const struct ir_node *e);
+/* The value as type @type: index and integers of one meaning are converted. */
+const char *pto_as(struct pto_gen *g, struct pto_value v, const char *type);
+const char *pto_index_expr(struct pto_gen *g, const struct ir_node *e);
+
+/* gen_pto_tile.c: handles */
+struct pto_tile *pto_tile_of(struct pto_gen *g, const struct ir_node *var);
+const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space);
+/* A buffer of the compiler's, for one operation. */
+struct pto_tile *pto_scratch(struct pto_gen *g, const struct ir_type *type, uint8_t space);
+/* The same buffer as one row: what element-wise instructions take (D5). */
+struct pto_tile *pto_row(struct pto_gen *g, struct pto_tile *t);
+bool pto_is_column(const struct pto_tile *t);
+/* Gives a tile its valid extents where they are computed when it runs. */
+void pto_size(struct pto_gen *g, struct pto_tile *t);
+void pto_scan_tiles(struct pto_gen *g);
+int64_t pto_dim(const struct ir_list *shape, uint32_t from_end);
+/* A type of @rows x @columns otherwise like @like. */
+struct ir_type *pto_type_like(struct pto_gen *g, const struct ir_type *like, int64_t rows,
+			      int64_t columns, unsigned int dtype);
+
+/* gen_pto_op.c, gen_pto_move.c: operators */
+void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+void pto_pipes(struct pto_gen *g);
+void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsigned int n,
+	      const struct pto_tile *out);
+
+/* gen_pto_flow.c */
+void pto_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results);
+
+#endif

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators on tiles in .pto text: section 10.4. Element-wise operands are brought into the result's shape
+ * and element type first, columns are seen as rows (D5), and scratch tiles are added where the machine
+ * needs them (D12).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gen_pto.h"
+
+/* ---- Lines ---- */
+
+static void put_op(struct pto_gen *g, const char *instr, const char *names, const char *attr,
+		   const char *types, const struct pto_tile *out)
+{
+	pto_line(g, "%s ins(%s%s : %s) outs(%s : %s)", instr, names, attr, types, out->v.name,
+		 out->v.type);
+}
+
+struct operands {
+	struct text names, types;
+};
+
+static void add_operand(struct pto_gen *g, struct operands *o, const char *name, const char *type)
+{
+	o->names.px = o->types.px = g->px;
+	text_printf(&o->names, "%s%s", o->names.n ? ", " : "", name);
+	text_printf(&o->types, "%s%s", o->types.n ? ", " : "", type);
+}
+
+static void add_tile(struct pto_gen *g, struct operands *o, const struct pto_tile *t)
+{
+	add_operand(g, o, t->v.name, t->v.type);
+}
+
+static void add_scalar(struct pto_gen *g, struct operands *o, const struct ir_node *e)
+{
+	struct pto_value v = pto_expr(g, e);
+
+	add_operand(g, o, v.name, v.type);
+}
+
+void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsigned int n,
+	      const struct pto_tile *out)
+{
+	struct operands o = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		add_tile(g, &o, ins[i]);
+	put_op(g, instr, text_str(&o.names), "", text_str(&o.types), out);
+}
+
+/* ---- Conversions ---- */
+
+static const char *const round_names[] = {
+	"NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD"
+};
+
+static void put_cvt(struct pto_gen *g, const struct pto_tile *from, const struct pto_tile *to,
+		    int64_t mode)
+{
+	pto_line(g, "pto.tcvt ins(%s{rmode = #pto<round_mode %s>} : %s) outs(%s : %s)",
+		 from->v.name, round_names[mode], from->v.type, to->v.name, to->v.type);
+}
+
+/* The type between two that the machine does not convert directly; 0: none is needed. */
+static unsigned int cvt_through(unsigned int from, unsigned int to, enum gen_arch arch)
+{
+	static const struct { uint8_t from, to, by; } table[] = {
+		{ DT_BF16, DT_FP16, DT_FP32 }, { DT_FP16, DT_BF16, DT_FP32 },
+		{ DT_BF16, DT_INT16, DT_FP32 }, { DT_INT16, DT_BF16, DT_FP32 },
+		{ DT_INT32, DT_BF16, DT_FP32 }, { DT_INT8, DT_FP32, DT_FP16 },
+		{ DT_UINT8, DT_FP32, DT_FP16 }, { DT_INT8, DT_BF16, DT_FP16 },
+		{ DT_INT16, DT_INT32, DT_FP32 }, { DT_INT8, DT_INT32, DT_FP16 },
+		{ DT_INT8, DT_INT16, DT_FP16 }, { DT_UINT8, DT_INT32, DT_FP16 },
+		{ DT_UINT8, DT_INT16, DT_FP16 },
+		{ DT_FP32, DT_INT8, DT_FP16 }, { DT_INT64, DT_FP16, DT_FP32 },
+		{ DT_INT64, DT_INT16, DT_INT32 }, { DT_INT16, DT_INT64, DT_FP32 },
+		{ DT_FP16, DT_INT64, DT_FP32 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i].from == from && table[i].to == to &&
+		    !(arch == ARCH_A5 && (from == DT_BF16 && to == DT_FP16)))
+			return table[i].by;
+	return 0;
+}
+
+/* D10: to a narrower float the default is the nearest, ties to even. */
+static int64_t round_mode(unsigned int from, unsigned int to, int64_t mode)
+{
+	if (dtype_is_float(from) && dtype_is_float(to) && mode == 2)
+		return 1;
+	return mode;
+}
+
+static void convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
+{
+	unsigned int a = from->type->dtype, b = to->type->dtype;
+	unsigned int by = cvt_through(a, b, g->arch);
+	struct pto_tile *between;
+	struct ir_type *type;
+
+	if (!by) {
+		put_cvt(g, from, to, round_mode(a, b, mode));
+		return;
+	}
+	type = type_copy(g->px, to->type);
+	type->dtype = (uint8_t)by;
+	between = pto_scratch(g, type, to->space);
+	put_cvt(g, from, between, round_mode(a, by, mode));
+	put_cvt(g, between, to, round_mode(by, b, mode));
+}
+
+/* ---- Element-wise ---- */
+
+static bool is_elementwise(const struct px_op *op)
+{
+	static const struct ir_type *(*const rules[])(struct op_use *) = {
+		rule_binary, rule_binary_int, rule_shift, rule_scalar, rule_scalar_int,
+		rule_ternary, rule_add_scalar_tile, rule_sel, rule_cmp, rule_cmps, rule_not_bits,
+		rule_cast,
+	};
+	size_t i;
+
+	if (!op_is(op, "block") || !strncmp(op->name, "block.part", 10))
+		return false;
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (op->rule == rules[i])
+			return true;
+	return op->rule == rule_same && strcmp(op->name, "block.row_expand") &&
+	       strcmp(op->name, "block.vec_move");
+}
+
+static bool same_extents(const struct pto_tile *a, const struct pto_tile *b)
+{
+	return pto_dim(&a->type->shape, 0) == pto_dim(&b->type->shape, 0) &&
+	       pto_dim(&a->type->shape, 1) == pto_dim(&b->type->shape, 1);
+}
+
+/* @t spread to the shape of @like: one column, one row or one element over all. */
+static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like)
+{
+	int64_t rows = pto_dim(&like->type->shape, 1), columns = pto_dim(&like->type->shape, 0);
+	struct ir_type *type;
+	struct pto_tile *wide;
+
+	if (pto_dim(&t->type->shape, 0) == 1 && columns > 1) {
+		type = pto_type_like(g, like->type, pto_dim(&t->type->shape, 1), columns,
+				     t->type->dtype);
+		wide = pto_scratch(g, type, MS_VEC);
+		pto_emit(g, "pto.trowexpand", &t, 1, wide);
+		t = wide;
+	}
+	if (pto_dim(&t->type->shape, 1) == 1 && rows > 1) {
+		type = pto_type_like(g, like->type, rows, columns, t->type->dtype);
+		wide = pto_scratch(g, type, MS_VEC);
+		t = pto_is_column(t) ? pto_row(g, t) : t;
+		pto_emit(g, "pto.tcolexpand", &t, 1, wide);
+		t = wide;
+	}
+	return t;
+}
+
+/* An operand in the shape and, unless @dtype is 0, the element type of the operation. */
+static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like,
+			    unsigned int dtype)
+{
+	struct ir_type *type;
+	struct pto_tile *other;
+
+	if (!same_extents(t, like))
+		t = spread(g, t, like);
+	if (dtype && t->type->dtype != dtype) {
+		type = type_copy(g->px, t->type);
+		type->dtype = (uint8_t)dtype;
+		other = pto_scratch(g, type, t->space);
+		convert(g, pto_is_column(t) ? pto_row(g, t) : t,
+			pto_is_column(other) ? pto_row(g, other) : other, 2);
+		t = other;
+	}
+	return pto_is_column(t) ? pto_row(g, t) : t;
+}
+
+/* What an instruction with tile operands of equal types computes in. */
+static unsigned int compute_dtype(const struct ir_call *call, const struct ir_type *result)
+{
+	unsigned int dtype = 0;
+	uint32_t i;
+
+	if (call->op->rule == rule_cast)
+		return 0;
+	if (result->dtype != DT_BOOL || call->op->rule == rule_sel)
+		return result->dtype;
+	for (i = 0; i < call->args.n; i++)
+		if (call->args.at[i] && call->args.at[i]->type->kind == TY_TILE)
+			dtype = dtype ? dtype_promote(dtype, call->args.at[i]->type->dtype) :
+					call->args.at[i]->type->dtype;
+	return dtype;
+}
+
+/* ---- Scratch ---- */
+
+/* Rows and columns of the tile that an instruction needs besides its operands (pto-isa 4.15). */
+static struct pto_tile *scratch_for(struct pto_gen *g, const struct px_op *op,
+				    const struct pto_tile *out)
+{
+	int64_t rows = pto_dim(&out->type->shape, 1), columns = pto_dim(&out->type->shape, 0);
+	struct ir_type *type = pto_type_like(g, out->type, rows, columns, out->type->dtype);
+
+	if (!strcmp(op->name, "block.sel") || !strcmp(op->name, "block.selc"))
+		type = pto_type_like(g, out->type, 1, 8, DT_UINT32);
+	else if (!strcmp(op->name, "block.prelu"))
+		type = pto_type_like(g, out->type, rows + 1, (columns + 31) / 32 * 32, DT_UINT8);
+	else if (!strcmp(op->name, "block.rem"))
+		type = pto_type_like(g, out->type, 1, (columns + 2 * ((columns + 63) / 64) + 7) / 8 * 8,
+				     out->type->dtype);
+	else if (!strcmp(op->name, "block.rems"))
+		type = pto_type_like(g, out->type, 1, (columns + 7) / 8 * 8, out->type->dtype);
+	else
+		type->view.valid = out->type->view.valid;
+	type->view.blayout = TL_ROW_MAJOR;
+	return pto_scratch(g, type, MS_VEC);
+}
+
+static bool needs_scratch(const struct px_op *op)
+{
+	static const char *const names[] = {
+		"block.sel", "block.selc", "block.prelu", "block.rem", "block.rems", "block.xor",
+		"block.xors",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(op->name, names[i]))
+			return true;
+	return false;
+}
+
+static unsigned int given_operands(const struct px_op *op)
+{
+	struct op_param params[OP_MAX_PARAMS];
+	unsigned int n = op_params(op, params), i, out = 0;
+
+	for (i = 0; i < n; i++)
+		out += params[i].kind != '@' && strcmp(params[i].name, "tmp");
+	return out;
+}
+
+/* ---- Comparisons ---- */
+
+static const char *compare_text(struct pto_gen *g, const struct ir_call *call)
+{
+	static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge" };
+
+	if (call->op->rule != rule_cmp && call->op->rule != rule_cmps)
+		return "";
+	return px_printf(g->px, "{cmpMode = #pto<cmp %s>}", names[call_attr(call, "cmp_type")]);
+}
+
+static void put_elementwise(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	unsigned int dtype = compute_dtype(call, var->type), n = given_operands(call->op), i;
+	struct operands o = { 0 };
+
+	pto_size(g, out);
+	for (i = 0; i < n && i < call->args.n; i++) {
+		const struct ir_node *arg = call->args.at[i];
+		bool mask = call->op->rule == rule_sel && !i;
+
+		if (arg->type->kind == TY_TILE)
+			add_tile(g, &o, mask ? pto_tile_of(g, arg) :
+				 fit(g, pto_tile_of(g, arg), out, dtype));
+		else
+			add_scalar(g, &o, arg);
+	}
+	if (call->op->rule == rule_cast) {
+		struct pto_tile *from = pto_tile_of(g, call->args.at[0]);
+
+		convert(g, pto_is_column(from) ? pto_row(g, from) : from, to,
+			call_attr(call, "mode"));
+		return;
+	}
+	if (call->args.n > n && call->args.at[n])
+		add_tile(g, &o, pto_tile_of(g, call->args.at[n]));
+	else if (needs_scratch(call->op))
+		add_tile(g, &o, scratch_for(g, call->op, to));
+	put_op(g, call->op->instr, text_str(&o.names), compare_text(g, call), text_str(&o.types),
+	       to);
+}
+
+/* ---- The others ---- */
+
+static void put_tiles(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var);
+	struct operands o = { 0 };
+	uint32_t i;
+
+	pto_size(g, out);
+	for (i = 0; i < call->args.n; i++) {
+		if (!call->args.at[i])
+			continue;
+		if (call->args.at[i]->type->kind == TY_TILE)
+			add_tile(g, &o, pto_tile_of(g, call->args.at[i]));
+		else if (call->args.at[i]->type->kind == TY_SCALAR)
+			add_scalar(g, &o, call->args.at[i]);
+	}
+	put_op(g, call->op->instr, text_str(&o.names), "", text_str(&o.types), out);
+}
+
+/* Row reductions have a scratch tile like their source. */
+static void put_row_reduce(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[2], *out = pto_tile_of(g, var);
+
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	pto_size(g, out);
+	ins[1] = call->args.n > 1 && call->args.at[1] ? pto_tile_of(g, call->args.at[1]) :
+		 pto_scratch(g, ins[0]->type, MS_VEC);
+	pto_emit(g, call->op->instr, ins, 2, out);
+}
+
+static void put_first(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *in = pto_tile_of(g, call->args.at[0]), *out = pto_tile_of(g, var);
+
+	pto_size(g, out);
+	pto_emit(g, call->op->instr, &in, 1, out);
+}
+
+/* The vector spread over the target's shape: the target itself is not read. */
+static void put_col_expand(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *in = pto_tile_of(g, call->args.at[1]), *out = pto_tile_of(g, var);
+
+	pto_size(g, out);
+	in = pto_is_column(in) ? pto_row(g, in) : in;
+	pto_emit(g, call->op->instr, &in, 1, out);
+}
+
+static void put_fill(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	struct operands o = { 0 };
+
+	pto_size(g, out);
+	add_scalar(g, &o, call->args.at[1]);
+	put_op(g, call->op->instr, text_str(&o.names), "", text_str(&o.types), to);
+}
+
+static void put_transpose(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[2], *out = pto_tile_of(g, var);
+
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	pto_size(g, out);
+	ins[1] = pto_scratch(g, out->type, MS_VEC);
+	pto_emit(g, call->op->instr, ins, 2, out);
+}
+
+/* D11: the bias goes through the bias buffer. */
+static void put_bias(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[3], *bias = pto_tile_of(g, call->args.at[2]), *out = pto_tile_of(g, var);
+	struct ir_type *type = pto_type_like(g, bias->type, 1, pto_dim(&bias->type->shape, 0),
+					     bias->type->dtype);
+
+	type->view.blayout = TL_ROW_MAJOR;
+	type->view.slayout = TL_NONE_BOX;
+	type->view.fractal = 512;
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	ins[1] = pto_tile_of(g, call->args.at[1]);
+	ins[2] = bias;
+	if (bias->space != MS_BIAS) {
+		ins[2] = pto_scratch(g, type, MS_BIAS);
+		pto_emit(g, "pto.tmov", &bias, 1, ins[2]);
+	}
+	pto_emit(g, call->op->instr, ins, 3, out);
+}
+
+static void put_sels(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	struct pto_value mode = pto_expr(g, call->args.at[2]);
+	const char *name = pto_temp(g);
+	unsigned int i;
+
+	pto_size(g, out);
+	pto_line(g, "%s = arith.cmpi ne, %s, %s : %s", name, mode.name,
+		 pto_constant(g, 0, mode.type).name, mode.type);
+	for (i = 0; i < 2; i++) {
+		struct pto_tile *in;
+
+		pto_line(g, i ? "} else {" : "scf.if %s {", name);
+		g->indent++;
+		in = fit(g, pto_tile_of(g, call->args.at[i]), out, var->type->dtype);
+		pto_emit(g, "pto.tmov", &in, 1, to);
+		g->indent--;
+	}
+	pto_line(g, "}");
+}
+
+static void put_getval(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
+	const char *at = pto_index_expr(g, call->args.at[1]), *name = pto_temp(g);
+	const char *type = pto_scalar_type(g, var->type->dtype, var->span);
+
+	pto_line(g, "%s = pto.tgetval ins(%s, %s : %s, index) outs : %s", name, t->v.name, at,
+		 t->v.type, type);
+	var_map_set(&g->values, var, pto_new_value(g, name, type));
+}
+
+static void put_setval(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
+	const char *at = pto_index_expr(g, call->args.at[1]);
+	struct pto_value v = pto_expr(g, call->args.at[2]);
+	const char *type = pto_scalar_type(g, t->type->dtype, g->at);
+
+	(void)var;
+	if (t->type->dtype != call->args.at[2]->type->dtype && call->args.at[2]->kind == IR_CONST_INT)
+		v = dtype_is_float(t->type->dtype) ?
+			pto_float(g, (double)IR_AS(call->args.at[2], const)->value, t->type->dtype) :
+			pto_constant(g, IR_AS(call->args.at[2], const)->value, type);
+	pto_line(g, "pto.tsetval ins(%s, %s : index, %s) outs(%s : %s)", at, v.name, v.type,
+		 t->v.name, t->v.type);
+}
+
+static void put_ci(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var);
+	struct pto_value start = pto_expr(g, call->args.at[0]);
+
+	pto_size(g, out);
+	pto_line(g, "pto.tci ins(%s {descending = %s} : %s) outs(%s : %s)", start.name,
+		 call_attr(call, "descending") ? "true" : "false", start.type, out->v.name,
+		 out->v.type);
+}
+
+static void put_gather(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[3], *out = pto_tile_of(g, var);
+	bool bytes = !strcmp(call->op->name, "block.gatherb");
+
+	pto_size(g, out);
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	ins[1] = pto_tile_of(g, call->args.at[1]);
+	if (!bytes)
+		ins[2] = call->args.n > 2 && call->args.at[2] ? pto_tile_of(g, call->args.at[2]) :
+			 pto_scratch(g, ins[1]->type, MS_VEC);
+	pto_emit(g, call->op->instr, ins, bytes ? 2 : 3, out);
+}
+
+/* The result is the destination's own buffer. */
+static void put_scatter(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[2], *out = pto_tile_of(g, var);
+
+	ins[0] = pto_tile_of(g, call->args.at[1]);
+	ins[1] = pto_tile_of(g, call->args.at[2]);
+	pto_emit(g, call->op->instr, ins, 2, out);
+}
+
+static void put_mrgsort(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *out = pto_tile_of(g, var), *tmp;
+	struct operands o = { 0 };
+	uint32_t i;
+
+	if (call->args.n < 2 || !call->args.at[1]) {
+		add_tile(g, &o, pto_tile_of(g, call->args.at[0]));
+		add_operand(g, &o, pto_constant(g, call_attr(call, "block_len"), "i32").name, "i32");
+		put_op(g, call->op->instr, text_str(&o.names), "", text_str(&o.types), out);
+		return;
+	}
+	for (i = 0; i < 4 && i < call->args.n; i++)
+		if (call->args.at[i])
+			add_tile(g, &o, pto_tile_of(g, call->args.at[i]));
+	tmp = call->args.n > 4 && call->args.at[4] ? pto_tile_of(g, call->args.at[4]) :
+	      pto_scratch(g, out->type, MS_VEC);
+	add_tile(g, &o, tmp);
+	pto_line(g, "pto.tmrgsort ins(%s {exhausted = %s} : %s) outs(%s, %%ex%u : %s, vector<4xi16>)",
+		 text_str(&o.names), call_attr(call, "exhausted") ? "true" : "false",
+		 text_str(&o.types), out->v.name, g->next++, out->v.type);
+}
+
+static void put_print(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
+
+	(void)var;
+	pto_line(g, "pto.tprint ins(%s : %s)", t->v.name, t->v.type);
+}
+
+static void put_position(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	const char *name = pto_temp(g);
+
+	pto_line(g, "%s = %s", name, call->op->instr);
+	var_map_set(&g->nonnegative, var, (void *)var);
+	var_map_set(&g->values, var, pto_new_value(g, name, "i64"));
+}
+
+static void put_nothing(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	(void)g;
+	(void)var;
+	(void)call;
+}
+
+/* Sums and the like along an axis: by rows or by columns. */
+static void put_reduce(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[2], *to, *out = NULL;
+	const char *what = call->op->name + strlen("block.");
+	int64_t axis = call_attr(call, "axis"), n = call->args.at[0]->type->shape.n, rows, columns;
+	struct ir_type *type;
+	bool by_row;
+
+	axis += axis < 0 ? n : 0;
+	by_row = axis == n - 1;
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	rows = by_row ? pto_dim(&ins[0]->type->shape, 1) : 1;
+	columns = by_row ? 1 : pto_dim(&ins[0]->type->shape, 0);
+	type = pto_type_like(g, ins[0]->type, rows, columns, ins[0]->type->dtype);
+	type->view.blayout = by_row && rows > 1 ? TL_COL_MAJOR : TL_ROW_MAJOR;
+	if (var->type->kind == TY_TILE)
+		out = pto_tile_of(g, var);
+	to = out && !pto_is_column(out) == (rows == 1) ? out : pto_scratch(g, type, MS_VEC);
+	ins[1] = pto_scratch(g, ins[0]->type, MS_VEC);
+	pto_emit(g, px_printf(g->px, "pto.t%s%s", by_row ? "row" : "col", what), ins,
+		 by_row ? 2 : 1, to);
+	if (out && to != out) {
+		struct pto_tile *row = pto_row(g, to);
+
+		pto_emit(g, "pto.tmov", &row, 1, pto_is_column(out) ? pto_row(g, out) : out);
+	}
+	if (!out) {
+		const char *name = pto_temp(g), *scalar = pto_scalar_type(g, var->type->dtype, g->at);
+
+		pto_line(g, "%s = pto.tgetval ins(%s, %s : %s, index) outs : %s", name, to->v.name,
+			 pto_index(g, 0), to->v.type, scalar);
+		var_map_set(&g->values, var, pto_new_value(g, name, scalar));
+	}
+}
+
+static const struct special {
+	const char *name;
+	void (*put)(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+} specials[] = {
+	{ "block.alloc", put_nothing }, { "block.create_tile", put_nothing },
+	{ "block.full", put_fill }, { "block.expands", put_fill },
+	{ "block.fillpad", put_first }, { "block.row_expand", put_first },
+	{ "block.row_sum", put_row_reduce }, { "block.row_max", put_row_reduce },
+	{ "block.row_min", put_row_reduce }, { "block.col_sum", put_first },
+	{ "block.col_max", put_first }, { "block.col_min", put_first },
+	{ "block.sum", put_reduce }, { "block.max", put_reduce }, { "block.min", put_reduce },
+	{ "block.col_expand", put_col_expand }, { "block.transpose", put_transpose },
+	{ "block.matmul_bias", put_bias }, { "block.gemv_bias", put_bias },
+	{ "block.matmul_mx_bias", put_tiles },
+	{ "block.sels", put_sels }, { "block.getval", put_getval }, { "block.setval", put_setval },
+	{ "block.ci", put_ci }, { "block.gather", put_gather }, { "block.gatherb", put_gather },
+	{ "block.scatter", put_scatter }, { "block.mrgsort", put_mrgsort },
+	{ "block.print", put_print }, { "block.get_block_idx", put_position },
+	{ "block.get_block_num", put_position }, { "block.get_subblock_idx", put_position },
+};
+
+void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	size_t i;
+
+	if (pto_movement(g, var, call) || pto_pipe(g, var, call))
+		return;
+	for (i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+		if (strcmp(call->op->name, specials[i].name))
+			continue;
+		specials[i].put(g, var, call);
+		return;
+	}
+	if (!strncmp(call->op->name, "system.", 7)) /* the assembler synchronises */
+		return;
+	if (!op_is(call->op, "block") || !call->op->instr)
+		pto_mistake(g, &call->node, "Use operators that the back end has, or the other back end",
+			    "No codegen registered for operation: %s", call->op->name);
+	else if (is_elementwise(call->op))
+		put_elementwise(g, var, call);
+	else
+		put_tiles(g, var, call);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Generators as functions of pypto._core. */
+#include <string.h>
+
+#include "../gen.h"
+#include "binding.h"
+
+struct request {
+	const struct ir_program *program;
+	const struct ir_function *f;
+	const char *what, *text;
+	int arch;
+};
+
+static const char *make_text(struct px *px, const struct request *r)
+{
+	if (!strcmp(r->what, "orchestration"))
+		return gen_orchestration(px, r->program, r->f);
+	if (!strcmp(r->what, "pto"))
+		return gen_pto(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
+	if (!strcmp(r->what, "cce"))
+		return gen_cce(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
+	return gen_wrapper(px, r->program, r->f, r->text);
+}
+
+/* The program of a Python object; NULL with TypeError. */
+static const struct ir_program *program_of(PyObject *object, struct px **px)
+{
+	struct node_object *node = node_of(object);
+
+	if (!node)
+		return NULL;
+	if (node->node->kind != IR_PROGRAM) {
+		PyErr_SetString(PyExc_TypeError, "a program is needed");
+		return NULL;
+	}
+	*px = &node->context->px;
+	px_clear_diags(*px);
+	return IR_AS(node->node, program);
+}
+
+PyObject *generate(PyObject *module, PyObject *args)
+{
+	struct request r = { .text = "" };
+	const char *name, *out;
+	PyObject *object;
+	struct px *px;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "Ossi|s", &object, &r.what, &name, &r.arch, &r.text))
+		return NULL;
+	r.program = program_of(object, &px);
+	if (!r.program)
+		return NULL;
+	r.f = program_find(r.program, name);
+	if (!r.f || !r.f->body)
+		return PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
+	px_guard(px, out, make_text(px, &r), NULL);
+	if (out && !px->n_errors)
+		return PyUnicode_FromString(out);
+	return px->diags ? raise_diags(px) : PyErr_NoMemory();
+}
+
+/* ---- What a program consists of ---- */
+
+static PyObject *kernel_item(struct px *px, const struct ir_function *f, const struct ir_list *called)
+{
+	enum gen_core core = gen_core(px, f);
+	uint32_t id;
+
+	for (id = 0; id < called->n && called->at[id] != &f->node; id++)
+		;
+	return Py_BuildValue("(ssi)", f->name, core == CORE_CUBE ? "aic" : "aiv",
+			     id < called->n ? (int)id : -1);
+}
+
+static PyObject *kernel_list(struct px *px, const struct ir_program *program,
+			     const struct ir_list *called)
+{
+	PyObject *out = PyList_New(0);
+	uint32_t i;
+
+	for (i = 0; out && i < program->functions.n; i++) {
+		const struct ir_function *f = IR_AS(program->functions.at[i], function);
+		PyObject *item;
+
+		if (f->func_type != FN_INCORE && f->func_type != FN_BLOCK_INCORE)
+			continue;
+		item = kernel_item(px, f, called);
+		if (!item || PyList_Append(out, item))
+			Py_CLEAR(out);
+		Py_XDECREF(item);
+	}
+	return out;
+}
+
+static const struct ir_function *find_called(struct px *px, const struct ir_program *program,
+					     struct ir_list *called)
+{
+	const struct ir_function *orch = gen_orchestration_of(px, program);
+
+	if (orch)
+		*called = gen_called(px, program, orch);
+	return orch;
+}
+
+/* (name of the orchestration or None, [(kernel, core, func_id or -1)]) */
+PyObject *describe_program(PyObject *module, PyObject *object)
+{
+	const struct ir_program *program;
+	const struct ir_function *orch;
+	struct ir_list called = { 0 };
+	PyObject *kernels;
+	struct px *px;
+
+	(void)module;
+	program = program_of(object, &px);
+	if (!program)
+		return NULL;
+	px_guard(px, orch, find_called(px, program, &called), NULL);
+	if (px->n_errors)
+		return raise_diags(px);
+	kernels = kernel_list(px, program, &called);
+	if (px->n_errors) {
+		Py_XDECREF(kernels);
+		return raise_diags(px);
+	}
+	return kernels ? Py_BuildValue("(zN)", orch ? orch->name : NULL, kernels) : NULL;
+}
