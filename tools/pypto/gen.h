@@ -85,6 +85,9 @@ const char *gen_orchestration(struct px *px, const struct ir_program *program,
 /* ptoas/<f>.pto: section 10. */
 const char *gen_pto(struct px *px, const struct ir_program *program, const struct ir_function *f,
 		    enum gen_arch arch);
+/* The author's place that line @line (from 1) of that text is about. */
+struct span gen_pto_place(struct px *px, const struct ir_program *program,
+			  const struct ir_function *f, enum gen_arch arch, unsigned int line);
 /* kernels/<core>/<f>.cpp of the CCE back end: section 11. */
 const char *gen_cce(struct px *px, const struct ir_program *program, const struct ir_function *f,
 		    enum gen_arch arch);

@@ -6,6 +6,22 @@
 
 #include "gen_pto.h"
 
+static void note_place(struct pto_gen *g)
+{
+	struct span *places;
+
+	if (g->to != &g->body)
+		return;
+	if (g->n_places == g->room_places) {
+		g->room_places = g->room_places ? 2 * g->room_places : 64;
+		places = px_alloc(g->px, g->room_places, sizeof(*places));
+		if (g->n_places)
+			memcpy(places, g->places, g->n_places * sizeof(*places));
+		g->places = places;
+	}
+	g->places[g->n_places++] = g->at;
+}
+
 void pto_line(struct pto_gen *g, const char *fmt, ...)
 {
 	struct text line = { .px = g->px };
@@ -26,6 +42,7 @@ void pto_line(struct pto_gen *g, const char *fmt, ...)
 	} else {
 		text_put(&line, small);
 	}
+	note_place(g);
 	text_printf(g->to, "%*s%s\n", (int)(2 * g->indent), "", text_str(&line));
 }
 
@@ -232,32 +249,71 @@ static struct pto_gen *gen_new(struct px *px, const struct ir_program *program,
 	return g;
 }
 
-const char *gen_pto(struct px *px, const struct ir_program *program, const struct ir_function *f,
-		    enum gen_arch arch)
+static unsigned int count_lines(const char *text)
 {
-	struct pto_gen *g = gen_new(px, program, f, arch);
-	struct text out = { .px = px }, params = { .px = px };
-	const char ***strides;
+	unsigned int n = 0;
 
-	if (f->func_type != FN_INCORE && f->func_type != FN_BLOCK_INCORE) {
-		diag_add(px, DIAG_COMPILE, f->node.span,
-			 "PTO backend does not support Orchestration functions. Function '%s' is marked as %s.",
-			 f->name, enum_name(EN_FUNCTION_TYPE, f->func_type));
-		return NULL;
+	while ((text = strchr(text, '\n')) != NULL) {
+		text++;
+		n++;
 	}
-	strides = put_parameters(g, &params);
+	return n;
+}
+
+/* All of the function but its last lines. */
+static const char *put_function(struct pto_gen *g)
+{
+	struct text out = { .px = g->px }, params = { .px = g->px };
+	const char ***strides = put_parameters(g, &params);
+
 	pto_scan_tiles(g);
 	g->to = &g->views;
 	put_views(g, strides);
 	g->to = &g->body;
 	pto_pipes(g);
-	pto_body(g, f->body, NULL);
-	text_printf(&out, "module {\n  func.func @%s(%s)%s {\n", gen_function_name(px, f->name),
-		    text_str(&params),
-		    !has_pipes(f) ? "" : g->core == CORE_CUBE ?
+	pto_body(g, g->f->body, NULL);
+	text_printf(&out, "module {\n  func.func @%s(%s)%s {\n",
+		    gen_function_name(g->px, g->f->name), text_str(&params),
+		    !has_pipes(g->f) ? "" : g->core == CORE_CUBE ?
 		    " attributes {pto.kernel_kind = #pto.kernel_kind<cube>}" :
 		    " attributes {pto.kernel_kind = #pto.kernel_kind<vector>}");
-	text_printf(&out, "%s%s%s%s    return\n  }\n}\n", text_str(&g->constants),
-		    text_str(&g->views), text_str(&g->allocs), text_str(&g->body));
-	return px->n_errors ? NULL : text_str(&out);
+	text_printf(&out, "%s%s%s", text_str(&g->constants), text_str(&g->views),
+		    text_str(&g->allocs));
+	return text_str(&out);
+}
+
+static bool is_kernel(struct px *px, const struct ir_function *f)
+{
+	if (f->func_type == FN_INCORE || f->func_type == FN_BLOCK_INCORE)
+		return true;
+	diag_add(px, DIAG_COMPILE, f->node.span,
+		 "PTO backend does not support Orchestration functions. Function '%s' is marked as %s.",
+		 f->name, enum_name(EN_FUNCTION_TYPE, f->func_type));
+	return false;
+}
+
+const char *gen_pto(struct px *px, const struct ir_program *program, const struct ir_function *f,
+		    enum gen_arch arch)
+{
+	struct pto_gen *g;
+	const char *head;
+
+	if (!is_kernel(px, f))
+		return NULL;
+	g = gen_new(px, program, f, arch);
+	head = put_function(g);
+	if (px->n_errors)
+		return NULL;
+	return px_printf(px, "%s%s    return\n  }\n}\n", head, text_str(&g->body));
+}
+
+struct span gen_pto_place(struct px *px, const struct ir_program *program,
+			  const struct ir_function *f, enum gen_arch arch, unsigned int line)
+{
+	struct pto_gen *g = gen_new(px, program, f, arch);
+	unsigned int before = count_lines(put_function(g));
+
+	if (line <= before || line - before > g->n_places)
+		return f->node.span;
+	return g->places[line - before - 1];
 }

@@ -41,6 +41,8 @@ struct pto_gen {
 	struct text constants, views, allocs, body;
 	struct text *to;		/* where lines go */
 	struct span at;
+	struct span *places;		/* of each line of the body */
+	uint32_t n_places, room_places;
 	unsigned int indent, next, n_floats, n_args;
 	struct var_map values;		/* scalar variable -> struct pto_value */
 	struct var_map tiles;		/* tile variable -> struct pto_tile */

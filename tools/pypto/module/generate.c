@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Generators as functions of pypto._core. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../gen.h"
@@ -12,6 +13,15 @@ struct request {
 	int arch;
 };
 
+static const char *place_text(struct px *px, const struct request *r)
+{
+	struct span s = gen_pto_place(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3,
+				      (unsigned int)strtoul(r->text, NULL, 10));
+
+	return px_printf(px, "%s:%u:%u:%u:%u", s.file ? s.file : "", s.line, s.col, s.end_line,
+			 s.end_col);
+}
+
 static const char *make_text(struct px *px, const struct request *r)
 {
 	if (!strcmp(r->what, "orchestration"))
@@ -20,6 +30,8 @@ static const char *make_text(struct px *px, const struct request *r)
 		return gen_pto(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
 	if (!strcmp(r->what, "cce"))
 		return gen_cce(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
+	if (!strcmp(r->what, "pto place"))
+		return place_text(px, r);
 	return gen_wrapper(px, r->program, r->f, r->text);
 }
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """IR of programs: comparison, text, MessagePack (spec pypto.md sections 5 and 6)."""
 from . import _core
+from ._compile import OptimizationStrategy  # noqa: F401
+from ._compile import compile_program as compile  # noqa: F401
 from ._core import Node, Type  # noqa: F401
+from .backend import BackendType  # noqa: F401
 
 
 class DeserializationError(ValueError):

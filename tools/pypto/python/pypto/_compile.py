@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""ir.compile(): passes, generators, files (spec pypto.md sections 12 and 13)."""
+import os
+
+from . import _core, _errors, backend, passes
+
+ORCHESTRATION_ENTRY = "aicpu_orchestration_entry"
+TIMEOUT_S = 60
+_ARCH = {"a2a3": 0, "a5": 1}
+
+
+class OptimizationStrategy:
+    """Which passes run."""
+
+    Default = "Default"
+    PTOAS = "PTOAS"
+
+
+def arch_of(platform):
+    """0 for a2a3, 1 for a5, also with "sim" behind the name."""
+    name = platform.removesuffix("sim") if isinstance(platform, str) else platform
+    if name not in _ARCH:
+        raise ValueError(f"no platform is named {platform!r}; there are a2a3, a2a3sim, a5 and a5sim")
+    return _ARCH[name]
+
+
+def _write(folder, *parts, text):
+    path = os.path.join(folder, *parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+# ---- The assembler ----
+
+def find_ptoas():
+    """Path of the assembler: below PTOAS_ROOT when that is set, else on PATH or beside this build."""
+    import shutil
+    root = os.environ.get("PTOAS_ROOT")
+    if root is not None:
+        path = os.path.join(root, "ptoas")
+        if not os.path.isfile(path) or not os.access(path, os.X_OK):
+            raise FileNotFoundError(f"PTOAS_ROOT is {root}, but {path} is missing or not executable")
+        return path
+    path = shutil.which("ptoas")
+    if path:
+        return path
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "ptoas")
+    if os.access(path, os.X_OK):
+        return path
+    raise FileNotFoundError("ptoas binary not found. Put it on PATH, or set PTOAS_ROOT to its folder")
+
+
+def _error_of(program, name, arch, command, stderr):
+    """The assembler's first complaint, at the line of the author's text that it is about."""
+    import json
+    import subprocess
+    done = subprocess.run([*command, "--json-diagnostics"], capture_output=True, text=True, timeout=TIMEOUT_S)
+    try:
+        found = [d for d in json.loads(done.stderr.splitlines()[0]) if d["severity"] == "error"]
+    except (ValueError, KeyError, IndexError):
+        found = []
+    if not found:
+        return RuntimeError(f"ptoas compilation failed: {stderr}")
+    first = found[0]
+    place = _core.generate(program, "pto place", name, arch, str(first["line"]))
+    file, line, column, end_line, end_column = place.rsplit(":", 4)
+    span = _errors.Span(file, int(line), int(column), int(end_line), int(end_column))
+    return _errors.CompileError(f"ptoas compilation failed: {first['message']}", span if int(line) else None,
+                                hint=first.get("hint"), note=f"In the generated text of kernel '{name}', line {first['line']}")
+
+
+def _assemble(program, name, arch, source, output):
+    import subprocess
+    command = [find_ptoas(), source, "-o", output, "--enable-insert-sync"]
+    if arch:
+        command.append("--pto-arch=a5")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"ptoas compilation timed out after {TIMEOUT_S}s") from None
+    if done.returncode:
+        raise _error_of(program, name, arch, command, done.stderr)
+    with open(output, encoding="utf-8") as f:
+        return f.read()
+
+
+def _each(work, items):
+    """work(item) for all items, in parallel where several processors are; in the order of the items."""
+    workers = min(len(items), os.cpu_count() or 1)
+    if workers < 2:
+        return [work(item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, items))
+
+
+# ---- Kernels ----
+
+def _pto_kernels(program, kernels, arch, folder, skip_ptoas):
+    texts = [(name, core, _core.generate(program, "pto", name, arch)) for name, core, _ in kernels]
+    if skip_ptoas:
+        for name, core, text in texts:
+            _write(folder, "kernels", core, f"{name}.pto", text=text)
+        return
+    if texts:
+        find_ptoas()
+
+    def assemble(item):
+        name, _, text = item
+        source = _write(folder, "ptoas", f"{name}.pto", text=text)
+        return _assemble(program, name, arch, source, os.path.join(folder, "ptoas", f"{name}.cpp"))
+
+    for (name, core, _), assembled in zip(texts, _each(assemble, texts)):
+        _write(folder, "kernels", core, f"{name}.cpp", text=_core.generate(program, "wrapper", name, arch, assembled))
+
+
+def _cce_kernels(program, kernels, arch, folder):
+    for name, core, _ in kernels:
+        _write(folder, "kernels", core, f"{name}.cpp", text=_core.generate(program, "cce", name, arch))
+
+
+# ---- kernel_config.py ----
+
+def _config_text(orchestration, kernels, by_name):
+    called = [k for k in kernels if k[2] >= 0]
+    called.sort(key=lambda k: k[0] if by_name else k[2])
+    lines = ["# Kernels and orchestration of a compiled program. Generated by PyPTO.", "from pathlib import Path", "",
+             "_ROOT_DIR = Path(__file__).parent", "", "# Runtime", "RUNTIME_CONFIG = {",
+             '    "runtime": "tensormap_and_ringbuffer",', '    "aicpu_thread_num": 4,', '    "block_dim": 24,', "}", "",
+             "# Orchestration", "ORCHESTRATION = {",
+             f'    "source": str(_ROOT_DIR / "orchestration" / "{orchestration}.cpp"),',
+             f'    "function_name": "{ORCHESTRATION_ENTRY}",', "}", "", "# Kernels", "KERNELS = ["]
+    lines += [f'    {{"func_id": {number}, "source": str(_ROOT_DIR / "kernels" / "{core}" / "{name}.cpp"), '
+              f'"core_type": "{core}"}},' for name, core, number in called]
+    return "\n".join(lines + ["]", ""])
+
+
+# ---- The driver ----
+
+def _default_folder(program):
+    import time
+    return os.path.join("build_output", f"{program.name}_{time.strftime('%Y%m%d_%H%M%S')}")
+
+
+def _manager(strategy, backend_type, platform):
+    if strategy not in (OptimizationStrategy.Default, OptimizationStrategy.PTOAS):
+        raise ValueError(f"no strategy is named {strategy!r}; there are Default and PTOAS")
+    if backend_type == backend.BackendType.PTO:  # the assembler synchronises
+        strategy = OptimizationStrategy.PTOAS
+    return passes.PassManager.get_strategy(strategy, platform)
+
+
+def _verification(level):
+    """What the passes' results are checked for: as the context around says, or @level."""
+    import contextlib
+    if level is None:
+        return contextlib.nullcontext()
+    if passes.PassContext.current() is not None:
+        raise RuntimeError("compile() was called with verification_level while a PassContext is already active. "
+                           "Give the level to the PassContext")
+    return passes.PassContext([], level)
+
+
+def generate(program, folder, backend_type, arch, skip_ptoas=False):
+    """Files of a program on which the passes have run."""
+    orchestration, kernels = _core.describe_program(program)
+    if backend_type == backend.BackendType.PTO:
+        _pto_kernels(program, kernels, arch, folder, skip_ptoas)
+    else:
+        _cce_kernels(program, kernels, arch, folder)
+    if orchestration is None:
+        return
+    _write(folder, "orchestration", f"{orchestration}.cpp",
+           text=_core.generate(program, "orchestration", orchestration, arch))
+    if not (skip_ptoas and backend_type == backend.BackendType.PTO):
+        _write(folder, "kernel_config.py",
+               text=_config_text(orchestration, kernels, backend_type == backend.BackendType.CCE))
+
+
+def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Default, dump_passes=True,
+                    backend_type=backend.BackendType.PTO, skip_ptoas=False, verification_level=None, platform="a2a3"):
+    """Compile a program: passes, kernels, orchestration, kernel_config.py; the folder that has them.
+
+    A failure leaves what was written so far. Not for use from several threads at once.
+    """
+    if getattr(program, "node_kind", None) != "Program":
+        raise TypeError(f"ir.compile() needs a program, not {type(program).__name__}")
+    arch = arch_of(platform)
+    backend.set_backend_type(backend_type)
+    folder = os.fspath(output_dir) if output_dir is not None else _default_folder(program)
+    os.makedirs(folder, exist_ok=True)
+    manager = _manager(strategy, backend_type, platform)
+    dumps = os.path.join(folder, "passes_dump") if dump_passes else None
+    with _verification(verification_level):
+        program = manager.run_passes(program, dump_ir=dump_passes, output_dir=dumps)
+    generate(program, folder, backend_type, arch, skip_ptoas)
+    return folder
