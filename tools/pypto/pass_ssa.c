@@ -357,6 +357,15 @@ static struct ir_node *convert(struct ssa *s, struct ir_node *stmt)
 	}
 }
 
+/* Calls supply these by their names, which therefore stay. */
+static bool is_block_param(const struct ir_function *f, const struct ir_node *param)
+{
+	const char *name = IR_AS(param, var)->name;
+
+	return f->func_type == FN_BLOCK_INCORE &&
+	       (!strcmp(name, "blockdim") || !strcmp(name, "block_id"));
+}
+
 static struct ir_function *convert_function(struct px *px, struct ir_function *old, void *data)
 {
 	struct ssa s = { .px = px, .now = { .px = px }, .counters = { .px = px } };
@@ -366,8 +375,10 @@ static struct ir_function *convert_function(struct px *px, struct ir_function *o
 	(void)data;
 	f->params = (struct ir_list){ 0 };
 	for (i = 0; i < old->params.n; i++) {
-		struct ir_node *param = version(&s, old->params.at[i]);
+		struct ir_node *param = old->params.at[i];
 
+		if (!is_block_param(old, param))
+			param = version(&s, param);
 		list_push(px, &f->params, param);
 		set_now(&s, old->params.at[i], param);
 	}
