@@ -85,6 +85,25 @@ const char *gen_orchestration(struct px *px, const struct ir_program *program,
 /* ptoas/<f>.pto: section 10. */
 const char *gen_pto(struct px *px, const struct ir_program *program, const struct ir_function *f,
 		    enum gen_arch arch);
+enum gen_slot_kind { SLOT_TENSOR, SLOT_RESULT, SLOT_SCALAR, SLOT_EXTENT };
+
+/* One argument of the orchestration's entry, in order. */
+struct gen_slot {
+	const struct ir_node *var;	/* name and type */
+	uint8_t kind;			/* enum gen_slot_kind */
+	bool is_read, is_written;	/* of a tensor: by some task */
+};
+
+struct gen_slots {
+	struct gen_slot *at;
+	uint32_t n;
+	uint32_t *returned;		/* slot of each returned value */
+	uint32_t n_returned;
+};
+
+/* Arguments of gen_orchestration()'s entry. Return: 0, or -EINVAL with mistakes in @px. */
+int gen_orchestration_slots(struct px *px, const struct ir_program *program,
+			    const struct ir_function *f, struct gen_slots *slots);
 /* The author's place that line @line (from 1) of that text is about. */
 struct span gen_pto_place(struct px *px, const struct ir_program *program,
 			  const struct ir_function *f, enum gen_arch arch, unsigned int line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Orchestration C++: section 9. Statements; tasks are in gen_orch_task.c, aliases in gen_orch_alias.c. */
+#include <errno.h>
 #include <string.h>
 
 #include "gen_orch.h"
@@ -726,12 +727,10 @@ static void put_entry(struct orch *o, const struct slots *s, struct text *out)
 	text_put(out, "}\n\n}  // extern \"C\"\n");
 }
 
-const char *gen_orchestration(struct px *px, const struct ir_program *program,
-			      const struct ir_function *f)
+static struct orch *orch_new(struct px *px, const struct ir_program *program,
+			     const struct ir_function *f)
 {
 	struct orch *o = px_new(px, struct orch);
-	struct text out = { .px = px };
-	struct slots slots = { 0 };
 
 	o->px = o->g.px = o->g.out.px = o->g.names.px = px;
 	o->program = program;
@@ -740,7 +739,17 @@ const char *gen_orchestration(struct px *px, const struct ir_program *program,
 	o->hoisted.px = o->hoisted_next.px = px;
 	o->g.indent = 1;
 	o->called = gen_called(px, program, f);
-	if (px->n_errors || orch_alias(o))
+	return px->n_errors || orch_alias(o) ? NULL : o;
+}
+
+const char *gen_orchestration(struct px *px, const struct ir_program *program,
+			      const struct ir_function *f)
+{
+	struct orch *o = orch_new(px, program, f);
+	struct text out = { .px = px };
+	struct slots slots = { 0 };
+
+	if (!o)
 		return NULL;
 	find_slots(o, &slots);
 	put_externals(o);
@@ -748,4 +757,59 @@ const char *gen_orchestration(struct px *px, const struct ir_program *program,
 	put_head(o, &slots, &out);
 	put_entry(o, &slots, &out);
 	return px->n_errors ? NULL : text_str(&out);
+}
+
+/* ---- Its arguments, for those who call it ---- */
+
+static void add_slot(struct gen_slots *s, const struct ir_node *var, enum gen_slot_kind kind,
+		     const struct entity *e)
+{
+	s->at[s->n++] = (struct gen_slot){ .var = var, .kind = (uint8_t)kind,
+					   .is_read = e && e->read, .is_written = e && e->written };
+}
+
+static uint32_t slot_of(struct orch *o, const struct gen_slots *s, const struct ir_node *value)
+{
+	struct entity *e = orch_entity(o, value);
+	uint32_t i;
+
+	if (e && e->kind == OE_VIEW)
+		e = e->base;
+	for (i = 0; i < s->n; i++)
+		if (e && orch_entity(o, s->at[i].var) == e)
+			return i;
+	return UINT32_MAX;
+}
+
+int gen_orchestration_slots(struct px *px, const struct ir_program *program,
+			    const struct ir_function *f, struct gen_slots *slots)
+{
+	struct orch *o = orch_new(px, program, f);
+	struct ir_node *body = f->body;
+	struct ir_list extents, stmts = ir_stmts(&body);
+	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
+	uint32_t i;
+
+	if (!o)
+		return -EINVAL;
+	extents = gen_extents(px, f);
+	slots->at = px_alloc(px, f->params.n + o->n_results + extents.n + 1, sizeof(*slots->at));
+	for (i = 0; i < f->params.n; i++)
+		if (f->params.at[i]->type->kind == TY_TENSOR)
+			add_slot(slots, f->params.at[i], SLOT_TENSOR,
+				 orch_entity(o, f->params.at[i]));
+	for (i = 0; i < o->n_results; i++)
+		add_slot(slots, o->results[i]->def, SLOT_RESULT, o->results[i]);
+	for (i = 0; i < f->params.n; i++)
+		if (f->params.at[i]->type->kind == TY_SCALAR)
+			add_slot(slots, f->params.at[i], SLOT_SCALAR, NULL);
+	for (i = 0; i < extents.n; i++)
+		add_slot(slots, extents.at[i], SLOT_EXTENT, NULL);
+	if (!last || last->kind != IR_RETURN)
+		return 0;
+	slots->n_returned = IR_AS(last, values)->values.n;
+	slots->returned = px_alloc(px, slots->n_returned + 1, sizeof(*slots->returned));
+	for (i = 0; i < slots->n_returned; i++)
+		slots->returned[i] = slot_of(o, slots, IR_AS(last, values)->values.at[i]);
+	return 0;
 }

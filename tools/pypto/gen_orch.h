@@ -36,7 +36,7 @@ struct entity {
 	uint8_t kind;		/* enum entity_kind */
 	bool external, declared;
 	bool used, keep;	/* @keep: it must have memory from the start */
-	bool written;		/* by some task, itself or in part */
+	bool written, read;	/* by some task, itself or in part */
 };
 
 struct orch {

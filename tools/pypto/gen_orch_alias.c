@@ -81,6 +81,12 @@ static void mark_written(struct orch *o, struct entity *e)
 	}
 }
 
+static void mark_read(struct entity *e)
+{
+	for (; e; e = e->base)
+		e->read = true;
+}
+
 static struct entity *use(struct orch *o, const struct ir_node *value, struct block *b)
 {
 	struct entity *e = ir_is_var(value) ? orch_entity(o, value) : NULL;
@@ -101,6 +107,8 @@ static void use_argument(struct orch *o, const struct ir_function *callee, uint3
 		give_memory(e, b);
 	else
 		need_memory(e, b);
+	if (direction != DIR_OUT)
+		mark_read(e);
 	if (direction == DIR_OUT || direction == DIR_INOUT)
 		mark_written(o, e);
 }
@@ -189,6 +197,7 @@ static void scan_operator(struct orch *o, const struct ir_node *var, const struc
 		e = use(o, call->args.at[0], b);
 		if (e && !strcmp(call->op->name, "tensor.read"))
 			need_memory(e, b);
+		mark_read(e);
 	}
 }
 
@@ -478,6 +487,34 @@ static void find_result(struct orch *o, const struct ir_node *value, struct span
 	o->results[o->n_results++] = e;
 }
 
+/* What a merged tensor may be is read and written with it. */
+static void spread_access(struct entity *e, bool read, bool written)
+{
+	if (!e || ((e->read || !read) && (e->written || !written) && e->kind != OE_MERGED))
+		return;
+	e->read |= read;
+	e->written |= written;
+	spread_access(e->base, read, written);
+	if (e->kind == OE_MERGED) {
+		struct entity *a = e->from[0], *b = e->from[1];
+
+		e->from[0] = e->from[1] = NULL;	/* a carried value may come from itself */
+		spread_access(a, read, written);
+		spread_access(b, read, written);
+		e->from[0] = a;
+		e->from[1] = b;
+	}
+}
+
+static void spread_all(struct orch *o)
+{
+	struct entity *e;
+
+	for (e = o->entities; e; e = e->next)
+		if (e->kind == OE_MERGED && (e->read || e->written))
+			spread_access(e, e->read, e->written);
+}
+
 /* Entities that are needed outside of the block that makes them are declared before its statement. */
 static void hoist(struct orch *o)
 {
@@ -511,5 +548,6 @@ int orch_alias(struct orch *o)
 	for (i = 0; values && i < values->values.n; i++)
 		find_result(o, values->values.at[i], values->node.span);
 	hoist(o);
+	spread_all(o);
 	return o->px->n_errors ? -EINVAL : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Generators as functions of pypto._core. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,4 +139,65 @@ PyObject *describe_program(PyObject *module, PyObject *object)
 		return raise_diags(px);
 	}
 	return kernels ? Py_BuildValue("(zN)", orch ? orch->name : NULL, kernels) : NULL;
+}
+
+/* ---- Arguments of the orchestration ---- */
+
+static PyObject *slot_item(struct context_object *context, const struct gen_slot *slot)
+{
+	static const char *const kinds[] = { "tensor", "result", "scalar", "extent" };
+	const char *access = slot->is_written ? slot->is_read ? "inout" : "out" : "in";
+	const struct ir_var *var = IR_AS(slot->var, var);
+
+	return Py_BuildValue("(sssN)", gen_base_name(&context->px, var->name), kinds[slot->kind],
+			     access, type_new(context, var->node.type));
+}
+
+static PyObject *slots_object(struct context_object *context, const struct gen_slots *slots)
+{
+	PyObject *items = PyList_New(slots->n), *returned = PyList_New(slots->n_returned);
+	uint32_t i;
+
+	for (i = 0; items && i < slots->n; i++) {
+		PyObject *item = slot_item(context, &slots->at[i]);
+
+		if (!item || PyList_SetItem(items, i, item))
+			Py_CLEAR(items);
+	}
+	for (i = 0; returned && i < slots->n_returned; i++)
+		if (PyList_SetItem(returned, i, PyLong_FromUnsignedLong(slots->returned[i])))
+			Py_CLEAR(returned);
+	if (!items || !returned) {
+		Py_XDECREF(items);
+		Py_XDECREF(returned);
+		return NULL;
+	}
+	return Py_BuildValue("(NN)", items, returned);
+}
+
+static int find_slots(struct px *px, const struct ir_program *program, struct gen_slots *slots)
+{
+	const struct ir_function *orch = gen_orchestration_of(px, program);
+
+	return orch ? gen_orchestration_slots(px, program, orch, slots) : 0;
+}
+
+/* ([(name, kind, access, type)], [slot of each returned value]) */
+PyObject *orchestration_slots(PyObject *module, PyObject *object)
+{
+	struct gen_slots slots = { 0 };
+	const struct ir_program *program;
+	struct px *px;
+	int rc;
+
+	(void)module;
+	program = program_of(object, &px);
+	if (!program)
+		return NULL;
+	px_guard(px, rc, find_slots(px, program, &slots), -ENOMEM);
+	if (rc == -ENOMEM)
+		return PyErr_NoMemory();
+	if (rc || px->n_errors)
+		return raise_diags(px);
+	return slots_object(node_of(object)->context, &slots);
 }

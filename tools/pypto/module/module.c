@@ -377,6 +377,7 @@ static PyMethodDef functions[] = {
 	{ "interpret", interpret, METH_VARARGS, "Runs a function without a chip." },
 	{ "generate", generate, METH_VARARGS, "Text of one generated file." },
 	{ "describe_program", describe_program, METH_O, "The orchestration and the kernels." },
+	{ "orchestration_slots", orchestration_slots, METH_O, "Arguments of the orchestration." },
 	{ "dtypes", dtypes, METH_NOARGS, "All element types." },
 	{ "enums", enums, METH_NOARGS, "All enumerations." },
 	{ "operators", operators, METH_NOARGS, "The operator registry." },
