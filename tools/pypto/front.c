@@ -12,6 +12,7 @@ static void front_start(struct front *f, struct ir_function *func, const struct 
 	f->flags = m->flags;
 	f->names = (struct var_map){ .px = f->px };
 	f->roots = (struct var_map){ .px = f->px };
+	f->memrefs = (struct ir_list){ 0 };
 	f->n_changes = 0;
 	f->loop = NULL;
 	f->yield = NULL;
