@@ -40,29 +40,40 @@ static void find_last(struct sync *s, const struct pto_op *func)
 	}
 }
 
-static int sync_func(struct pto_pass_ctx *c, struct pto_op *func)
+int sync_decide(struct sync *s, struct pto_op *func)
 {
 	struct sync_summary sum = { { 0 } };
-	struct sync s = { .c = c };
-	int ret = pto_access_init(&s.a, func, c->arch);
+	int ret = pto_access_init(&s->a, func, s->c->arch);
 
-	s.in = calloc(s.a.n_ops + 1u, sizeof(*s.in));
-	s.out = calloc(s.a.n_ops + 1u, sizeof(*s.out));
-	s.last = calloc(s.a.n_ops + 1u, sizeof(*s.last));
-	if (!ret && s.in && s.out && s.last) {
-		number_inside(&s, func);
-		find_last(&s, func);
-		sync_region(&s, &func->region[0], &sum);
-		ret = s.no_memory ? -ENOMEM : sync_write(&s);
-	} else {
-		ret = -ENOMEM;
-	}
-	pto_access_fini(&s.a);
-	free(s.in);
-	free(s.out);
-	free(s.last);
-	free(s.pairs);
-	free(s.barriers);
+	s->in = calloc(s->a.n_ops + 1u, sizeof(*s->in));
+	s->out = calloc(s->a.n_ops + 1u, sizeof(*s->out));
+	s->last = calloc(s->a.n_ops + 1u, sizeof(*s->last));
+	if (ret || !s->in || !s->out || !s->last)
+		return -ENOMEM;
+	number_inside(s, func);
+	find_last(s, func);
+	sync_region(s, &func->region[0], &sum);
+	return s->no_memory ? -ENOMEM : 0;
+}
+
+void sync_fini(struct sync *s)
+{
+	pto_access_fini(&s->a);
+	free(s->in);
+	free(s->out);
+	free(s->last);
+	free(s->pairs);
+	free(s->barriers);
+}
+
+static int sync_func(struct pto_pass_ctx *c, struct pto_op *func)
+{
+	struct sync s = { .c = c };
+	int ret = sync_decide(&s, func);
+
+	if (!ret)
+		ret = sync_write(&s);
+	sync_fini(&s);
 	return ret;
 }
 

@@ -23,6 +23,7 @@ struct sync_pair {
 
 struct sync_barrier {
 	struct pto_op *before;
+	struct pto_op *loop;		/* what it orders is carried by this loop; NULL: is not */
 	uint8_t pipe;
 };
 
@@ -36,6 +37,7 @@ struct sync {
 	uint32_t n_pairs, pair_room;
 	struct sync_barrier *barriers;
 	uint32_t n_barriers, barrier_room;
+	bool no_ids;		/* the caller numbers the pairs */
 	bool no_memory;
 };
 
@@ -45,10 +47,20 @@ struct sync_summary {
 };
 
 /* sync_ids.c */
-void sync_add_barrier(struct sync *s, struct pto_op *before, unsigned int pipe);
+void sync_add_barrier(struct sync *s, struct pto_op *before, struct pto_op *loop,
+		      unsigned int pipe);
 /* Records a pair with a free event id. Return: false when all ids of the two pipes are taken. */
 bool sync_add_pair(struct sync *s, struct sync_pair p);
 int sync_write(struct sync *s);
+
+/**
+ * sync_decide() - the pairs and barriers that @func needs; nothing is written
+ * @s: zeroed but for c (of which arch is used) and no_ids; sync_fini() in all cases
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sync_decide(struct sync *s, struct pto_op *func);
+void sync_fini(struct sync *s);
 
 /* sync_block.c: decides on everything inside @r */
 void sync_region(struct sync *s, struct pto_region *r, struct sync_summary *sum);

@@ -128,12 +128,12 @@ static void pass_barrier(struct level *l, unsigned int pipe, uint32_t pos)
 static void add_barrier(struct level *l, struct item *it, unsigned int pipe, uint32_t pos)
 {
 	if (!(it->barriers >> pipe & 1))
-		sync_add_barrier(l->s, it->op, pipe);
+		sync_add_barrier(l->s, it->op, pos > l->n ? l->loop : NULL, pipe);
 	it->barriers |= (uint16_t)(1u << pipe);
 	pass_barrier(l, pipe, pos);
 }
 
-/* The largest position that is needed and not known; 0: none. */
+/* The largest position on another pipe that is needed and not known; 0: none. */
 static uint32_t worst(const struct level *l, need_t need, unsigned int *p, unsigned int *q)
 {
 	uint32_t most = 0;
@@ -141,7 +141,7 @@ static uint32_t worst(const struct level *l, need_t need, unsigned int *p, unsig
 
 	for (i = 0; i < PTO_PIPES; i++)
 		for (j = 0; j < PTO_PIPES; j++)
-			if (need[i][j] > l->now.known[i][j] && need[i][j] > most) {
+			if (i != j && need[i][j] > l->now.known[i][j] && need[i][j] > most) {
 				most = need[i][j];
 				*p = i;
 				*q = j;
@@ -155,9 +155,6 @@ static void satisfy(struct level *l, struct item *it, uint32_t pos, need_t need,
 	unsigned int p = 0, q = 0;
 	uint32_t src;
 
-	for (p = 0; p < PTO_PIPES; p++)
-		if (need[p][p] > l->now.known[p][p])
-			add_barrier(l, it, p, pos);
 	while ((src = worst(l, need, &p, &q)) && !l->s->no_memory) {
 		struct sync_pair pair = {
 			.after = item_at(l, src)->op, .before = it->op,
@@ -177,6 +174,10 @@ static void satisfy(struct level *l, struct item *it, uint32_t pos, need_t need,
 			add_barrier(l, it, PTO_PIPE_ALL, pos);
 		}
 	}
+	/* what a pipe knows of itself by way of others needs no barrier */
+	for (p = 0; p < PTO_PIPES; p++)
+		if (need[p][p] > l->now.known[p][p])
+			add_barrier(l, it, p, pos);
 }
 
 /* ---- Steps --------------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ static void step(struct level *l, struct item *it, uint32_t pos)
 	if (pto_is_call(it->op) && touches_buffers(it->op)) {
 		add_barrier(l, it, PTO_PIPE_ALL, pos);
 		if (it->op->next)
-			sync_add_barrier(l->s, it->op->next, PTO_PIPE_ALL);
+			sync_add_barrier(l->s, it->op->next, NULL, PTO_PIPE_ALL);
 	}
 	it->first_pair = l->s->n_pairs;
 	needs(l, it->op, need);

@@ -23,11 +23,12 @@ static bool room_for(struct sync *s, void **list, uint32_t n, uint32_t *room, si
 	return true;
 }
 
-void sync_add_barrier(struct sync *s, struct pto_op *before, unsigned int pipe)
+void sync_add_barrier(struct sync *s, struct pto_op *before, struct pto_op *loop,
+		      unsigned int pipe)
 {
 	if (room_for(s, (void **)&s->barriers, s->n_barriers, &s->barrier_room,
 		     sizeof(*s->barriers)))
-		s->barriers[s->n_barriers++] = (struct sync_barrier){ before, (uint8_t)pipe };
+		s->barriers[s->n_barriers++] = (struct sync_barrier){ before, loop, (uint8_t)pipe };
 }
 
 /* ---- Ids ----------------------------------------------------------------------------------- */
@@ -66,6 +67,10 @@ bool sync_add_pair(struct sync *s, struct sync_pair p)
 
 	if (!room_for(s, (void **)&s->pairs, s->n_pairs, &s->pair_room, sizeof(*s->pairs)))
 		return false;
+	if (s->no_ids) {
+		s->pairs[s->n_pairs++] = p;
+		return true;
+	}
 	for (i = 0; i < s->n_pairs; i++) {
 		const struct sync_pair *q = &s->pairs[i];
 

@@ -24,6 +24,7 @@ struct loop_head {
 	int kind;			/* enum for_kind, -1: while_ */
 	struct ir_node *bound[3];
 	int64_t chunk;
+	bool policy;			/* chunk_policy is written out */
 };
 
 static int loop_kind(struct front *f, struct loop_head *h)
@@ -95,14 +96,17 @@ static int loop_keywords(struct front *f, struct loop_head *h)
 		} else if (!strcmp(kw->name, "chunk") && h->kind >= 0) {
 			if (loop_chunk(f, h, kw))
 				return -EINVAL;
-		} else if (strcmp(kw->name, "chunk_policy") || h->kind < 0) {
+		} else if (!strcmp(kw->name, "chunk_policy") && h->kind >= 0) {
+			h->policy = true;
+		} else {
 			diag_add(f->px, DIAG_SYNTAX, kw->span,
 				 "Unknown keyword argument '%s' in %s()", kw->name,
 				 h->call->x->name);
 			return -EINVAL;
 		}
 	}
-	if (h->chunk && h->inits)
+	/* with the policy written out it is the text of a loop after ConvertToSSA */
+	if (h->chunk && h->inits && !h->policy)
 		return syntax(f, h->call->span, "chunk cannot be combined with init_values", NULL);
 	if (h->kind < 0 && !h->inits)
 		return syntax(f, h->call->span, "pl.while_() requires init_values", NULL);
@@ -112,7 +116,7 @@ static int loop_keywords(struct front *f, struct loop_head *h)
 			      "for i, (acc,) in pl.range(n, init_values=(acc0,)):");
 	if (h->inits && h->inits->kind != PY_TUPLE && h->inits->kind != PY_LIST)
 		return syntax(f, h->inits->span, "init_values must be a tuple of values", NULL);
-	if (h->kind == FOR_UNROLL && h->inits)
+	if (h->kind == FOR_UNROLL && h->inits && !h->chunk)
 		return syntax(f, h->call->span, "pl.unroll() takes no init_values", NULL);
 	return 0;
 }

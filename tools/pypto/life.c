@@ -38,6 +38,7 @@ static struct life_var *define(struct life *l, const struct ir_node *var)
 	v->def = l->clock;
 	v->loop = l->loop;
 	var_map_set(&l->vars, var, v);
+	list_push(l->px, &l->order, (struct ir_node *)var);
 	return v;
 }
 

@@ -21,6 +21,7 @@ struct life_var {
 struct life {
 	struct px *px;
 	struct var_map vars;		/* variable -> struct life_var */
+	struct ir_list order;		/* variables as they are defined */
 	struct var_map starts, ends;	/* statement -> its place, and the last one inside, + 1 */
 	uint32_t clock;
 	struct life_loop *loop;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../ptoas/hazard_access.h"
 #include "machine.h"
 #include "ops.h"
 
@@ -61,6 +62,28 @@ static struct pto_value *tensor_value(struct machine *mc, const struct ir_type *
 	return v;
 }
 
+/* Where the buffer is, or would be, one behind the other. */
+static int64_t address(struct machine *mc, const struct ir_memref *m)
+{
+	enum pto_space space = machine_space(m->space);
+	int64_t align = pto_alignment(space), at;
+	void *known = var_map_get(&mc->places, &m->node);
+
+	if (m->addr >= 0 || mc->view == MACHINE_BUFFERS)
+		return m->addr;
+	if (known)
+		return (int64_t)(intptr_t)known - 1;
+	at = (mc->end[space] + align - 1) / align * align;
+	if (m->size > (uint64_t)pto_capacity(space, mc->arch) ||
+	    at + (int64_t)m->size > pto_capacity(space, mc->arch)) {
+		mc->full = true;
+		return -1;
+	}
+	mc->end[space] = at + (int64_t)m->size;
+	var_map_set(&mc->places, &m->node, (void *)(intptr_t)(at + 1));
+	return at;
+}
+
 struct pto_value *machine_value(struct machine *mc, const struct ir_node *var)
 {
 	const struct ir_type *type = var->type;
@@ -74,7 +97,7 @@ struct pto_value *machine_value(struct machine *mc, const struct ir_node *var)
 	key = mc->view == MACHINE_BUFFERS ? &type->memref->node : var;
 	v = var_map_get(&mc->values, key);
 	if (!v) {
-		v = alloc(mc, machine_tile(mc, type), type->memref->addr);
+		v = alloc(mc, machine_tile(mc, type), address(mc, type->memref));
 		var_map_set(&mc->values, key, v);
 	}
 	return v;
@@ -82,12 +105,26 @@ struct pto_value *machine_value(struct machine *mc, const struct ir_node *var)
 
 /* ---- Operations ---- */
 
+static struct pto_loc place_of(struct machine *mc, const struct span *span)
+{
+	struct pto_src_loc *src = arena_zalloc(&mc->m->arena, 1, sizeof(*src));
+
+	if (!src || !span->line)
+		return (struct pto_loc){ .at = PTO_NO_PLACE };
+	src->file = pto_intern_text(mc->m, span->file ? span->file : "-");
+	src->line = span->line;
+	src->col = span->col;
+	return (struct pto_loc){ .at = PTO_NO_PLACE, .src = src };
+}
+
 static void add(struct machine *mc, struct pto_op *op)
 {
 	if (!op) {
 		mc->m->no_memory = true;
 		return;
 	}
+	if (mc->stmt)
+		op->loc = place_of(mc, &mc->stmt->span);
 	if (mc->block == mc->func->op->region[0].first)
 		pto_insert_before(mc->last, op);
 	else
@@ -208,18 +245,17 @@ static void note_yield(struct machine *mc, struct ir_node *body, const struct ir
 		note_mixed(mc, IR_AS(last, values)->values.at[i], results->at[i]);
 }
 
+/* A while loop is like a counted one: its condition touches no buffer. */
 static void build_loop(struct machine *mc, const struct ir_list *iter_args, struct ir_node *body,
-		       const struct ir_list *results, bool is_while)
+		       const struct ir_list *results)
 {
 	struct pto_op *op;
 	uint32_t i;
 
 	for (i = 0; i < iter_args->n; i++)
 		pretend(mc, IR_AS(iter_args->at[i], var)->init, false);
-	op = region_op(mc, is_while ? PTO_OP_WHILE : PTO_OP_FOR, is_while ? 2 : 1);
-	if (is_while)
-		build_region(mc, op, 0, NULL, NULL);
-	build_region(mc, op, is_while, body, iter_args);
+	op = region_op(mc, PTO_OP_FOR, 1);
+	build_region(mc, op, 0, body, iter_args);
 	note_yield(mc, body, iter_args);
 	pretend_list(mc, results, true);
 }
@@ -257,11 +293,11 @@ static void build_stmt(struct machine *mc, struct ir_node *s)
 		break;
 	case IR_FOR:
 		build_loop(mc, &IR_AS(s, for)->iter_args, IR_AS(s, for)->body,
-			   &IR_AS(s, for)->return_vars, false);
+			   &IR_AS(s, for)->return_vars);
 		break;
 	case IR_WHILE:
 		build_loop(mc, &IR_AS(s, while)->iter_args, IR_AS(s, while)->body,
-			   &IR_AS(s, while)->return_vars, true);
+			   &IR_AS(s, while)->return_vars);
 		break;
 	case IR_IF:
 		build_if(mc, IR_AS(s, if));
@@ -321,7 +357,7 @@ int machine_build(struct machine *mc, struct px *px, const struct ir_function *f
 	for (;;) {
 		*mc = (struct machine){ .px = px, .arch = arch, .view = view,
 					.values = { .px = px }, .stmts = { .px = px },
-					.one_tensor = one_tensor };
+					.places = { .px = px }, .one_tensor = one_tensor };
 		if (start(mc, f->name))
 			return -ENOMEM;
 		build_body(mc, f->body);
@@ -344,7 +380,7 @@ bool machine_may_share(struct px *px, const struct ir_call *call, unsigned int a
 		       const struct ir_type *type)
 {
 	struct machine mc = { .px = px, .view = MACHINE_VALUES, .values = { .px = px },
-			      .stmts = { .px = px } };
+			      .stmts = { .px = px }, .places = { .px = px } };
 	struct ir_node *result = ir_var(px, "result", type, call->node.span);
 	struct pto_op *op = NULL;
 	bool may = false;

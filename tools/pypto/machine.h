@@ -19,7 +19,8 @@ enum machine_view {
 	/*
 	 * One buffer per variable, at the address of its memory reference: what a variable holds
 	 * is lost when another one's instruction writes there. Values that go into and come out of
-	 * loops and branches are read and written by copies that do not exist.
+	 * loops and branches are read and written by copies that do not exist. Memory references
+	 * without an address get one here.
 	 */
 	MACHINE_VALUES,
 };
@@ -34,10 +35,13 @@ struct machine {
 	struct pto_op *last;		/* the return at the end of the function */
 	struct pto_value *dummy;	/* source and target of copies that do not exist */
 	struct var_map values;		/* variable or memory reference -> struct pto_value */
+	struct var_map places;		/* memory reference -> address + 1 */
 	struct var_map stmts;		/* struct pto_op -> statement */
 	struct ir_node *stmt;		/* at hand */
 	bool one_tensor;		/* tensors are mixed: all count as one */
 	bool mixed;			/* found on the way: do it again with one_tensor */
+	bool full;			/* buffers without an address did not fit */
+	int64_t end[PTO_SPACES];	/* of buffers without an address */
 };
 
 /**

@@ -212,6 +212,9 @@ static struct pto_op *system_op(struct machine *mc, const struct ir_call *call)
 {
 	const char *name = call->op->name + strlen("system.");
 
+	if (mc->view == MACHINE_VALUES)
+		return NULL;
+
 	if (!strcmp(name, "sync_src"))
 		return flag_op(mc, call, PTO_OP_SET_FLAG);
 	if (!strcmp(name, "sync_dst"))

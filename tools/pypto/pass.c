@@ -5,34 +5,56 @@
 
 #include "pass.h"
 
+#define SSA_LEVEL	(PROP_TYPE_CHECKED | PROP_SSA)
 #define TILE_LEVEL	(PROP_TYPE_CHECKED | PROP_SPLIT_INCORE | PROP_MEMREFS)
+
+struct ir_program *pass_run_verifier(struct px *px, struct ir_program *program,
+				     const struct pass_options *options)
+{
+	(void)options;
+	return ir_verify(px, program, SSA_LEVEL | PROP_NO_NESTED_CALLS) ? NULL : program;
+}
 
 static const struct px_pass passes[] = {
 	{"UnrollLoops", "unroll_loops", "Copies the bodies of pl.unroll() loops.",
-	 pass_unroll_loops, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, 0, 0},
+	 pass_unroll_loops, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, 0, 0, CHECK_NONE},
 	{"ConvertToSSA", "convert_to_ssa",
 	 "Gives every assignment a variable of its own; loops and branches carry values.",
-	 pass_convert_to_ssa, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_SSA, PROP_NORMALIZED, 0},
+	 pass_convert_to_ssa, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_SSA, PROP_NORMALIZED, 0, CHECK_NONE},
 	{"FlattenCallExpr", "flatten_call_expr",
 	 "Moves calls out of other expressions, into assignments before the statement.",
 	 pass_flatten_calls, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_NO_NESTED_CALLS,
-	 PROP_NORMALIZED, 0},
+	 PROP_NORMALIZED, 0, CHECK_NONE},
+	{"SplitChunkedLoops", "split_chunked_loops",
+	 "Makes an outer and an inner loop of each loop with chunk=, and one for the rest.",
+	 pass_split_chunks, SSA_LEVEL, SSA_LEVEL, 0, 0, CHECK_NONE},
+	{"InterchangeChunkLoops", "interchange_chunk_loops",
+	 "Moves the outer loops of split parallel loops out of the inner ones.",
+	 pass_interchange_chunks, SSA_LEVEL, SSA_LEVEL, 0, 0, CHECK_NONE},
+	{"RunVerifier", "run_verifier", "Checks the program and changes nothing.",
+	 pass_run_verifier, SSA_LEVEL, SSA_LEVEL, 0, 0, CHECK_NONE},
 	{"OutlineIncoreScopes", "outline_incore_scopes",
 	 "Makes InCore functions of pl.incore() regions.", pass_outline_incore,
-	 PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0},
+	 PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0, CHECK_NONE},
 	{"InitMemRef", "init_mem_ref", "Gives every tensor and tile a memory reference.",
 	 pass_init_memref, PROP_TYPE_CHECKED | PROP_SSA | PROP_SPLIT_INCORE,
-	 PROP_MEMREFS | PROP_NORMALIZED, 0, 0},
+	 PROP_MEMREFS | PROP_NORMALIZED, 0, 0, CHECK_MEMORY},
+	{"BasicMemoryReuse", "basic_memory_reuse",
+	 "Puts tiles of equal shape that do not live together into one buffer.",
+	 pass_reuse_memory, TILE_LEVEL, TILE_LEVEL, 0, 0, CHECK_MEMORY},
+	{"InsertSync", "insert_sync", "Adds events and barriers between the pipes of a core.",
+	 pass_add_sync, TILE_LEVEL, TILE_LEVEL, 0, PASS_CCE_ONLY, CHECK_SYNC},
 	{"AllocateMemoryAddr", "allocate_memory_addr",
 	 "Gives every buffer on the chip an address.", pass_allocate_addresses,
-	 TILE_LEVEL, PROP_ADDRESSES, 0, 0},
+	 TILE_LEVEL, PROP_ADDRESSES, 0, 0, CHECK_ALL},
 	{"NormalizeStmtStructure", "normalize_stmt_structure",
 	 "Groups runs of assignments and calls; every body becomes a sequence.",
 	 pass_normalize_structure, PROP_TYPE_CHECKED, PROP_TYPE_CHECKED | PROP_NORMALIZED, 0,
-	 PASS_APART},
+	 PASS_APART, CHECK_NONE},
 	{"FlattenSingleStmt", "flatten_single_stmt",
 	 "Takes sequences and groups of one statement apart.", pass_flatten_single,
-	 PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, PROP_NORMALIZED, PASS_APART},
+	 PROP_TYPE_CHECKED, PROP_TYPE_CHECKED, PROP_NORMALIZED, PASS_APART,
+	 CHECK_NONE},
 };
 
 #define N_PASSES	(sizeof(passes) / sizeof(passes[0]))
@@ -86,6 +108,7 @@ int pass_run(struct px *px, const char *name, struct ir_node *node,
 	const struct px_pass *pass = pass_find(name);
 	struct ir_program *program = as_program(px, node);
 	unsigned int lacks;
+	int rc;
 
 	if (!pass)
 		return -ENOENT;
@@ -104,6 +127,9 @@ int pass_run(struct px *px, const char *name, struct ir_node *node,
 			 pass->name);
 		return -EINVAL;
 	}
+	rc = pass_check(px, pass, program, options->arch);
+	if (rc)
+		return rc;
 	*result = node->kind == IR_PROGRAM || program->functions.n != 1 ? &program->node :
 		  program->functions.at[0];
 	return 0;

@@ -25,6 +25,9 @@ struct pass_options {
 	int arch;	/* 0: a2a3, 1: a5 */
 };
 
+/* What the hazard checker looks at after a pass. */
+enum pass_check { CHECK_NONE, CHECK_MEMORY, CHECK_SYNC, CHECK_ALL };
+
 struct px_pass {
 	const char *name;	/* "ConvertToSSA" */
 	const char *snake;	/* "convert_to_ssa" */
@@ -34,6 +37,7 @@ struct px_pass {
 				  const struct pass_options *options);
 	unsigned int needs, gives, destroys;	/* enum property */
 	int flags;				/* enum pass_flag */
+	enum pass_check check;
 };
 
 const struct px_pass *pass_at(size_t i);		/* in order; NULL behind the last */
@@ -71,6 +75,18 @@ unsigned int ir_properties(struct px *px, const struct ir_program *program);
 /* A call of an operator that computes on tensors. */
 bool ir_computes(const struct ir_node *value);
 
+/**
+ * pass_check() - adds a mistake for each hazard in a kernel of @program (decisions.md D30)
+ *
+ * Memory: a variable is read after another one's write to its buffer. Synchronisation: only of
+ * kernels that have any. Return: 0, -EINVAL, or -ENOMEM.
+ */
+int pass_check(struct px *px, const struct px_pass *pass, const struct ir_program *program,
+	       int arch);
+
+/* Whether a function has synchronisation of its own. */
+bool pass_has_sync(const struct ir_function *f);
+
 /* ---- The passes, one file each ---- */
 
 #define PASS(fn)	struct ir_program *fn(struct px *px, struct ir_program *program, \
@@ -78,8 +94,13 @@ bool ir_computes(const struct ir_node *value);
 PASS(pass_unroll_loops);
 PASS(pass_convert_to_ssa);
 PASS(pass_flatten_calls);
+PASS(pass_split_chunks);
+PASS(pass_interchange_chunks);
+PASS(pass_run_verifier);
 PASS(pass_outline_incore);
 PASS(pass_init_memref);
+PASS(pass_reuse_memory);
+PASS(pass_add_sync);
 PASS(pass_allocate_addresses);
 PASS(pass_normalize_structure);
 PASS(pass_flatten_single);

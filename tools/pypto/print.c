@@ -98,7 +98,8 @@ static void print_for(struct printer *p, const struct ir_for *s)
 		print_tuple_of(p, &s->iter_args, true);
 	}
 	if (s->chunk)
-		text_printf(&p->out, ", chunk=%lld", (long long)s->chunk);
+		text_printf(&p->out, ", chunk=%lld%s", (long long)s->chunk,
+			    s->iter_args.n ? ", chunk_policy='leading_full'" : "");
 	text_put(&p->out, "):\n");
 	print_body(p, s->body, &s->return_vars);
 }

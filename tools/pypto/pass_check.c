@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What passes gave, in the eyes of the assembler's hazard checker. */
+#include <errno.h>
+#include <string.h>
+
+#include "../ptoas/sync.h"
+#include "machine.h"
+#include "ops.h"
+#include "pass.h"
+
+static bool find_system(void *data, struct ir_node *node)
+{
+	if (node->kind == IR_CALL && IR_AS(node, call)->op &&
+	    op_is(IR_AS(node, call)->op, "system"))
+		*(bool *)data = true;
+	return true;
+}
+
+bool pass_has_sync(const struct ir_function *f)
+{
+	bool found = false;
+
+	ir_walk(f->body, find_system, &found);
+	return found;
+}
+
+static void report(struct px *px, const struct px_pass *pass, const struct ir_function *f,
+		   const struct pto_diags *d)
+{
+	const struct pto_diag *e;
+
+	for (e = d->first; e; e = e->next)
+		if (e->severity == PTO_ERROR)
+			diag_add(px, DIAG_COMPILE, f->node.span,
+				 "Internal error: pass %s gave a program with a hazard in function '%s': %s%s%s",
+				 pass->name, f->name, e->text, e->origin ? " at " : "",
+				 e->origin ? e->origin : "");
+}
+
+/*
+ * Memory: the assembler adds the synchronisation, so that all that can be wrong is where the
+ * variables are. Synchronisation: the program's own.
+ */
+static int complete(struct pto_pass_ctx *c, struct pto_op *func)
+{
+	struct sync s = { .c = c };
+	int rc = sync_decide(&s, func);
+
+	if (!rc)
+		rc = sync_write(&s);
+	sync_fini(&s);
+	return rc;
+}
+
+static int check_function(struct px *px, const struct px_pass *pass, const struct ir_function *f,
+			  int arch, enum machine_view view)
+{
+	struct pto_options options = { .arch_given = true, .arch = (enum pto_arch)arch };
+	struct pto_pass_ctx c = { .options = &options, .arch = (enum pto_arch)arch };
+	struct pto_diags d;
+	struct machine mc;
+	int rc = machine_build(&mc, px, f, (enum pto_arch)arch, view);
+
+	pto_diags_init(&d);
+	c.module = mc.m;
+	c.diags = &d;
+	if (!rc && !mc.full) {
+		if (view == MACHINE_VALUES)
+			rc = complete(&c, mc.func->op);
+		rc = rc ? rc : pto_check_hazards(mc.m, &options, &d);
+		if (rc == -EINVAL)
+			report(px, pass, f, &d);
+	}
+	pto_diags_fini(&d);
+	machine_fini(&mc);
+	return rc;
+}
+
+static bool is_kernel(const struct ir_function *f)
+{
+	return f->func_type == FN_INCORE || f->func_type == FN_BLOCK_INCORE;
+}
+
+int pass_check(struct px *px, const struct px_pass *pass, const struct ir_program *program,
+	       int arch)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < program->functions.n && !rc; i++) {
+		const struct ir_function *f = IR_AS(program->functions.at[i], function);
+
+		if (!is_kernel(f))
+			continue;
+		if (pass->check & CHECK_MEMORY)
+			rc = check_function(px, pass, f, arch, MACHINE_VALUES);
+		if (!rc && (pass->check & CHECK_SYNC) && pass_has_sync(f))
+			rc = check_function(px, pass, f, arch, MACHINE_BUFFERS);
+	}
+	return rc;
+}

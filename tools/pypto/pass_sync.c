@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * InsertSync, section 7.9. Which pairs of a set and a wait are needed, and which barriers, is
+ * decided on the machine's view of the function (ptoas/sync.h), which leaves out what a chain of
+ * others gives. Here they get their places; sync_event.c numbers them.
+ *
+ * A pair stands right behind its producer and right in front of its consumer; both stand together
+ * where one of the two is inside a loop or branch. What an iteration needs of the one before is at
+ * the end of the body.
+ */
+#include <string.h>
+
+#include "../ptoas/sync.h"
+#include "machine.h"
+#include "pass.h"
+#include "sync_event.h"
+
+struct spot {
+	struct sync_mark *before, **before_end, *after, **after_end, *tail, **tail_end;
+};
+
+struct place_sync {
+	struct px *px;
+	struct machine mc;
+	struct sync_events events;
+	struct var_map spots;		/* statement -> struct spot */
+	struct ir_list *out;
+};
+
+static struct spot *spot_of(struct place_sync *p, const struct pto_op *op)
+{
+	struct ir_node *stmt = machine_stmt(&p->mc, op);
+	struct spot *spot = stmt ? var_map_get(&p->spots, stmt) : NULL;
+
+	if (spot || !stmt)
+		return spot;
+	spot = px_new(p->px, struct spot);
+	spot->before_end = &spot->before;
+	spot->after_end = &spot->after;
+	spot->tail_end = &spot->tail;
+	var_map_set(&p->spots, stmt, spot);
+	return spot;
+}
+
+static void put(struct place_sync *p, struct sync_mark ***end, enum sync_mark_kind kind,
+		struct event_pair *pair, unsigned int pipe)
+{
+	struct sync_mark *mark = px_new(p->px, struct sync_mark);
+
+	mark->kind = kind;
+	mark->pair = pair;
+	mark->pipe = (uint8_t)pipe;
+	**end = mark;
+	*end = &mark->next;
+}
+
+static void put_both(struct place_sync *p, struct sync_mark ***end, struct event_pair *pair)
+{
+	put(p, end, MARK_SET, pair, 0);
+	put(p, end, MARK_WAIT, pair, 0);
+}
+
+static bool has_pair(const struct sync_mark *mark, const struct sync_pair *pair)
+{
+	for (; mark; mark = mark->next)
+		if (mark->pair && mark->pair->src == pair->src && mark->pair->dst == pair->dst)
+			return true;
+	return false;
+}
+
+static void place_pair(struct place_sync *p, const struct sync_pair *s)
+{
+	struct spot *after = spot_of(p, s->after), *before = spot_of(p, s->before);
+	struct spot *loop = s->loop ? spot_of(p, s->loop) : NULL;
+	struct event_pair *pair = px_new(p->px, struct event_pair);
+
+	pair->src = s->src;
+	pair->dst = s->dst;
+	if (s->loop) {
+		if (!has_pair(loop->tail, s))
+			put_both(p, &loop->tail_end, pair);
+	} else if (s->before->n_regions && !s->after->n_regions) {
+		put_both(p, &after->after_end, pair);
+	} else if (s->after->n_regions) {
+		put_both(p, &before->before_end, pair);
+	} else {
+		put(p, &after->after_end, MARK_SET, pair, 0);
+		put(p, &before->before_end, MARK_WAIT, pair, 0);
+	}
+}
+
+static bool has_barrier(const struct sync_mark *mark, unsigned int pipe)
+{
+	for (; mark; mark = mark->next)
+		if (mark->kind == MARK_BARRIER && mark->pipe == pipe)
+			return true;
+	return false;
+}
+
+static void place_barrier(struct place_sync *p, const struct sync_barrier *b)
+{
+	struct spot *spot = spot_of(p, b->loop ? b->loop : b->before);
+
+	if (!spot)	/* the end of the function */
+		return;
+	if (!b->loop)
+		put(p, &spot->before_end, MARK_BARRIER, NULL, b->pipe);
+	else if (!has_barrier(spot->tail, b->pipe))
+		put(p, &spot->tail_end, MARK_BARRIER, NULL, b->pipe);
+}
+
+static void place_all(struct place_sync *p, const struct sync *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n_pairs; i++)
+		place_pair(p, &s->pairs[i]);
+	for (i = 0; i < s->n_barriers; i++)
+		place_barrier(p, &s->barriers[i]);
+}
+
+/* ---- Writing ---- */
+
+static struct ir_node *write_body(struct place_sync *p, struct ir_node *body,
+				  const struct sync_mark *tail);
+
+static struct ir_node *write_loop(struct place_sync *p, struct ir_node *s, struct ir_node *body,
+				  const struct sync_mark *tail)
+{
+	struct sync_events before = p->events;
+	struct ir_node *copy = ir_copy(p->px, s);
+
+	body = write_body(p, body, tail);
+	if (s->kind == IR_FOR)
+		IR_AS(copy, for)->body = body;
+	else
+		IR_AS(copy, while)->body = body;
+	sync_events_join(&p->events, &before);
+	return copy;
+}
+
+static struct ir_node *write_if(struct place_sync *p, const struct ir_if *s)
+{
+	struct sync_events before = p->events, after;
+	struct ir_if *copy = ir_copy(p->px, &s->node);
+
+	copy->then_body = write_body(p, s->then_body, NULL);
+	after = p->events;
+	p->events = before;
+	if (s->else_body)
+		copy->else_body = write_body(p, s->else_body, NULL);
+	sync_events_join(&p->events, &after);
+	return &copy->node;
+}
+
+static void write_stmt(struct place_sync *p, struct ir_node *s)
+{
+	const struct spot *spot = var_map_get(&p->spots, s);
+
+	if (spot)
+		sync_write_marks(&p->events, spot->before, s->span, p->out);
+	switch (s->kind) {
+	case IR_FOR:
+		s = write_loop(p, s, IR_AS(s, for)->body, spot ? spot->tail : NULL);
+		break;
+	case IR_WHILE:
+		s = write_loop(p, s, IR_AS(s, while)->body, spot ? spot->tail : NULL);
+		break;
+	case IR_IF:
+		s = write_if(p, IR_AS(s, if));
+		break;
+	}
+	list_push(p->px, p->out, s);
+	if (spot)
+		sync_write_marks(&p->events, spot->after, s->span, p->out);
+}
+
+static struct ir_node *write_body(struct place_sync *p, struct ir_node *body,
+				  const struct sync_mark *tail)
+{
+	struct ir_list stmts = ir_flat(p->px, body), out = { 0 }, *outer = p->out;
+	uint32_t i, n = stmts.n;
+	bool yields = n && stmts.at[n - 1]->kind == IR_YIELD;
+
+	p->out = &out;
+	for (i = 0; i + yields < n; i++)
+		write_stmt(p, stmts.at[i]);
+	sync_write_marks(&p->events, tail, n ? stmts.at[n - 1]->span : body->span, p->out);
+	if (yields)
+		list_push(p->px, &out, stmts.at[n - 1]);
+	p->out = outer;
+	return ir_body(p->px, out, body->span);
+}
+
+static int decide(struct place_sync *p, const struct ir_function *f, int arch)
+{
+	struct pto_pass_ctx c = { .arch = (enum pto_arch)arch };
+	struct sync s = { .c = &c, .no_ids = true };
+	int rc = machine_build(&p->mc, p->px, f, c.arch, MACHINE_BUFFERS);
+
+	c.module = p->mc.m;
+	if (!rc) {
+		rc = sync_decide(&s, p->mc.func->op);
+		if (!rc)
+			place_all(p, &s);
+		sync_fini(&s);
+	}
+	return rc;
+}
+
+static struct ir_function *sync_function(struct px *px, struct ir_function *old, void *data)
+{
+	struct place_sync p = { .px = px, .spots = { .px = px } };
+	const struct pass_options *options = data;
+	struct ir_function *f;
+	int rc;
+
+	if ((old->func_type != FN_INCORE && old->func_type != FN_BLOCK_INCORE) ||
+	    pass_has_sync(old))
+		return old;
+	sync_events_init(&p.events, px);
+	rc = decide(&p, old, options->arch);
+	machine_fini(&p.mc);
+	if (rc)
+		longjmp(*px->escape, 1);
+	f = ir_copy(px, &old->node);
+	f->body = pass_grouped(px, write_body(&p, old->body, NULL), NULL);
+	return f;
+}
+
+struct ir_program *pass_add_sync(struct px *px, struct ir_program *program,
+				 const struct pass_options *options)
+{
+	return pass_each(px, program, sync_function, (void *)options);
+}
