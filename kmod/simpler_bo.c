@@ -121,8 +121,11 @@ static int check_create(struct simpler_device *sdev, const struct drm_simpler_bo
 		return -EINVAL;
 	if (args->size > BIT_ULL(SIMPLER_HW_VA_BITS))
 		return -ENOSPC;
-	if (flags & DRM_SIMPLER_BO_HOST)
-		return flags & DRM_SIMPLER_BO_CONTIGUOUS ? -EINVAL : 0;
+	if (flags & DRM_SIMPLER_BO_HOST) {
+		if (flags & DRM_SIMPLER_BO_CONTIGUOUS)
+			return -EINVAL;
+		return simpler_exceeds_ram(args->size) ? -ENOMEM : 0;
+	}
 	if (flags & DRM_SIMPLER_BO_WC)
 		return -EINVAL;
 	return args->size > sdev->memory_bytes ? -ENOSPC : 0;

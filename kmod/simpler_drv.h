@@ -17,6 +17,7 @@
 #define SIMPLER_DRV_H
 
 #include <linux/completion.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -261,6 +262,12 @@ void simpler_coredump_work(struct work_struct *work);
 void simpler_coredump_fini(struct simpler_device *sdev);
 /** simpler_coredump - remember a context's last commands for devcoredump. Does not wait */
 void simpler_coredump(struct simpler_ctx *ctx, const struct drm_simpler_fault *fault);
+
+/* What cannot be had is not tried: the kernel would complain about lists of so many pages. */
+static inline bool simpler_exceeds_ram(u64 bytes)
+{
+	return bytes >> PAGE_SHIFT > totalram_pages();
+}
 
 /* simpler_ras.c */
 u64 simpler_counter_read(struct simpler_device *sdev, enum simpler_counter counter);

@@ -193,6 +193,8 @@ int simpler_ioctl_host_map(struct drm_device *drm, void *data, struct drm_file *
 		return -EFAULT;
 	if (args->size > BIT_ULL(SIMPLER_HW_VA_BITS))
 		return -ENOSPC;
+	if (simpler_exceeds_ram(args->size))
+		return -ENOMEM;
 	ret = simpler_check_usable(to_simpler_device(drm));
 	return ret ? ret : host_map(to_simpler_ctx(file), args);
 }

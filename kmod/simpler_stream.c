@@ -516,7 +516,8 @@ static int wait_state(struct simpler_stream *stream, u64 seqno)
 
 static int wait_until(struct simpler_stream *stream, u64 seqno, s64 deadline_ns)
 {
-	ktime_t left = deadline_ns == S64_MAX ? KTIME_MAX : deadline_ns - ktime_get();
+	/* times are positive: the smallest deadline minus one would not fit */
+	ktime_t left = deadline_ns == S64_MAX ? KTIME_MAX : max(deadline_ns, 0) - ktime_get();
 	int state, ret;
 
 	state = wait_state(stream, seqno);
