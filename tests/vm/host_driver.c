@@ -418,6 +418,12 @@ uint64_t drv_host_buffer(struct drv_context *x, uint64_t offset, uint64_t bytes,
 
 int drv_stream_create(struct drv_stream *s, struct drv_context *x, uint32_t number)
 {
+	return drv_stream_create_at(s, x, number, 1);
+}
+
+int drv_stream_create_at(struct drv_stream *s, struct drv_context *x, uint32_t number,
+			 uint32_t priority)
+{
 	uint64_t ring;
 
 	*s = (struct drv_stream){ .context = x, .number = number, .entries = 64 };
@@ -425,7 +431,8 @@ int drv_stream_create(struct drv_stream *s, struct drv_context *x, uint32_t numb
 	s->ring = drv_at(x->chip, ring);
 	return drv_admin(x->chip, (struct simpler_hw_admin){
 		.opcode = SIMPLER_HW_ADMIN_STREAM_CREATE, .context = x->number,
-		.stream = { .stream = number, .entries = s->entries, .ring = ring, .priority = 1 } });
+		.stream = { .stream = number, .entries = s->entries, .ring = ring,
+			    .priority = priority } });
 }
 
 int drv_stream_destroy(struct drv_stream *s)

@@ -97,6 +97,8 @@ uint64_t drv_buffer(struct drv_context *x, uint64_t bytes, void *data);
 /* Guest RAM at @offset, mapped. */
 uint64_t drv_host_buffer(struct drv_context *x, uint64_t offset, uint64_t bytes, bool write);
 int drv_stream_create(struct drv_stream *s, struct drv_context *x, uint32_t number);
+int drv_stream_create_at(struct drv_stream *s, struct drv_context *x, uint32_t number,
+			 uint32_t priority);
 int drv_stream_destroy(struct drv_stream *s);
 void drv_push(struct drv_stream *s, struct simpler_hw_cmd cmd);
 void drv_ring(struct drv_stream *s);

@@ -251,6 +251,72 @@ static void suspend_holds_commands_until_resume(void **state)
 	assert_int_equal(a[0], 4);
 }
 
+/* Fills two streams while nothing runs; each command writes, so the last one is seen. */
+static uint64_t last_writer(struct fixture *f, struct drv_stream *one, struct drv_stream *two)
+{
+	struct drv_stream *streams[] = { one, two };
+	uint64_t *a;
+	uint64_t va = drv_buffer(&f->context, 4096, &a);
+
+	assert_int_equal(drv_admin(&f->chip, (struct simpler_hw_admin){
+		.opcode = SIMPLER_HW_ADMIN_SUSPEND }), 0);
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 5; k++)
+			drv_push(streams[i], FILL(va, 8, streams[i]->number));
+		drv_ring(streams[i]);
+	}
+	drv_map_changed(&f->context, va, 4096);
+	assert_int_equal(a[0], 0);
+	assert_int_equal(drv_admin(&f->chip, (struct simpler_hw_admin){
+		.opcode = SIMPLER_HW_ADMIN_RESUME }), 0);
+	assert_int_equal(drv_wait(one), 0);
+	assert_int_equal(drv_wait(two), 0);
+	return a[0];
+}
+
+static void streams_of_higher_priority_come_first(void **state)
+{
+	struct fixture *f = *state;
+	struct drv_stream low, normal, high;
+
+	assert_int_equal(drv_stream_create_at(&high, &f->context, 3, 2), 0);
+	assert_int_equal(drv_stream_create_at(&low, &f->context, 1, 0), 0);
+	assert_int_equal(drv_stream_create_at(&normal, &f->context, 2, 1), 0);
+	assert_int_equal(last_writer(f, &low, &high), low.number);
+	assert_int_equal(last_writer(f, &high, &low), low.number);
+	assert_int_equal(last_writer(f, &normal, &high), normal.number);
+	assert_int_equal(last_writer(f, &low, &normal), low.number);
+}
+
+/* The command of the lower stream that starts the higher one is followed by the higher one's. */
+static void a_stream_of_higher_priority_gets_in_between(void **state)
+{
+	struct fixture *f = *state;
+	struct drv_stream low, high;
+	uint64_t *a;
+	uint64_t va = drv_buffer(&f->context, 4096, &a);
+
+	assert_int_equal(drv_stream_create_at(&low, &f->context, 1, 0), 0);
+	assert_int_equal(drv_stream_create_at(&high, &f->context, 2, 2), 0);
+	assert_int_equal(drv_admin(&f->chip, (struct simpler_hw_admin){
+		.opcode = SIMPLER_HW_ADMIN_SUSPEND }), 0);
+	drv_push(&high, (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_WAIT,
+						 .wait = { .addr = va, .value = 1 } });
+	drv_push(&high, (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_COPY,
+						 .copy = { .dst = va + 16, .src = va + 8,
+							   .bytes = 8 } });
+	drv_push(&low, FILL(va, 8, 1));
+	drv_push(&low, FILL(va + 8, 8, 7));
+	drv_ring(&low);
+	drv_ring(&high);
+	assert_int_equal(drv_admin(&f->chip, (struct simpler_hw_admin){
+		.opcode = SIMPLER_HW_ADMIN_RESUME }), 0);
+	assert_int_equal(drv_wait(&high), 0);
+	assert_int_equal(drv_wait(&low), 0);
+	assert_int_equal(a[1], 7);
+	assert_int_equal(a[2], 0);
+}
+
 static void clear_zeroes_what_it_names(void **state)
 {
 	struct fixture *f = *state;
@@ -318,6 +384,8 @@ int main(void)
 		host_test(the_same_address_is_another_page_in_another_context),
 		host_test(mappings_made_before_the_context_are_seen),
 		host_test(suspend_holds_commands_until_resume),
+		host_test(streams_of_higher_priority_come_first),
+		host_test(a_stream_of_higher_priority_gets_in_between),
 		host_test(clear_zeroes_what_it_names),
 		host_test(reset_ends_contexts_and_counts_a_generation),
 		host_test(a_new_machine_finds_zeroed_memory),

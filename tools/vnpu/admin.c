@@ -98,6 +98,7 @@ static int stream_create(struct vnpu_chip *chip, const struct simpler_hw_admin *
 		.stream = cmd->stream.stream,
 		.entries = cmd->stream.entries,
 		.ring = cmd->stream.ring,
+		.priority = cmd->stream.priority,
 	};
 	struct vnpu_stream *s;
 	int rc = check_stream(chip, cmd);

@@ -90,7 +90,7 @@ static int create_stream(const struct vnpu_request *r)
 		return rc;
 	ring = (char *)s->map + r->ring % SIMPLER_HW_PAGE_BYTES;
 	rc = model_stream_create_at(self.context, (struct simpler_hw_ring *)ring, r->entries,
-				    r->stream, &s->stream);
+				    r->stream, r->priority, &s->stream);
 	if (!rc)
 		return 0;
 	munmap(s->map, s->bytes);

@@ -56,6 +56,8 @@ struct vnpu_request {
 	uint32_t stream;
 	uint32_t entries;
 	uint32_t run_count;
+	uint32_t priority;
+	uint32_t reserved;
 	uint64_t ring;			/* offset in BAR2 */
 	uint64_t addr;			/* MAP: the range that the runs replace */
 	uint64_t bytes;

@@ -97,6 +97,13 @@ static void process_all(struct model_context *c)
 	}
 }
 
+static uint32_t pool_capacity(const struct engine *e)
+{
+	uint32_t n = e->threads + e->chip.config.clusters * CHIP_CORES_PER_CLUSTER;
+
+	return n < ENGINE_MAX_THREADS ? n : ENGINE_MAX_THREADS - 1;
+}
+
 static void *pool_main(void *arg)
 {
 	struct model_context *c = arg;
@@ -142,7 +149,7 @@ static void add_pool_thread(struct model_context *c)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* c->mutex held; @work of the given amount is pending. */
+/* c->mutex held; one more piece of work is pending. */
 static void wake_pool(struct model_context *c)
 {
 	if (c->pool_idle)
@@ -170,6 +177,20 @@ void model_want_help(struct model_context *c)
 		c->helpers_wanted++;
 		wake_pool(c);
 	}
+	pthread_mutex_unlock(&c->mutex);
+}
+
+/* Never more than there are logical cores beyond the engine's own threads. */
+void model_want_cohort(struct model_context *c, uint32_t count)
+{
+	uint32_t limit = pool_capacity(&c->engine);
+
+	pthread_mutex_lock(&c->mutex);
+	if (c->helpers_wanted < count)
+		c->helpers_wanted = count;
+	for (uint32_t ready = c->pool_idle; ready < count && c->pool_count < limit && !c->stop; ready++)
+		add_pool_thread(c);
+	pthread_cond_broadcast(&c->pool_work);
 	pthread_mutex_unlock(&c->mutex);
 }
 
@@ -261,7 +282,7 @@ int model_context_create(struct model *m, struct model_context **out)
 	if (rc)
 		goto withdraw;
 	rc = -ENOMEM;
-	c->pool = calloc(c->engine.threads, sizeof(*c->pool));
+	c->pool = calloc(pool_capacity(&c->engine), sizeof(*c->pool));
 	if (!c->pool)
 		goto fini_engine;
 	pthread_mutex_init(&c->mutex, NULL);

@@ -46,6 +46,7 @@ struct model_stream {
 	struct simpler_hw_ring *ring;	/* header and commands, shared with the producer */
 	uint32_t entries;
 	uint32_t id;
+	uint32_t priority;		/* as in simpler_hw_admin; the list is sorted by it */
 	bool foreign;			/* the ring's memory belongs to the creator */
 	_Atomic bool dying;		/* no further command is started */
 	/* the owner's */

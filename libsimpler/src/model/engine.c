@@ -157,6 +157,11 @@ static bool is_long(const struct chip_task *t)
 	return false;
 }
 
+static bool is_cohort(const struct chip_task *t)
+{
+	return t->flags & CHIP_TASK_SYNC_START;
+}
+
 /* From here on the lock is real; it is taken because the caller "holds" it. */
 static void share_lock(struct engine *e)
 {
@@ -166,10 +171,30 @@ static void share_lock(struct engine *e)
 	e->chip.shared = true;
 }
 
+/* Other threads can join at any time from now on; kernels known to need them get them at once. */
+static void cohort_ready(struct engine *e, const struct chip_task *t)
+{
+	uint32_t lanes = 0;
+	bool meets = false;
+
+	for (int slot = 0; slot < CHIP_SLOTS; slot++) {
+		lanes += t->kernels[slot] != NULL;
+		meets |= t->kernels[slot] && t->kernels[slot]->meets;
+	}
+	share_lock(e);
+	/* relaxed: a hint for the monitor */
+	atomic_fetch_add_explicit(&e->cohort_open, lanes * (uint32_t)t->block_num,
+				  memory_order_relaxed);
+	if (meets)
+		model_want_cohort(e->context, lanes * (uint32_t)t->block_num - 1);
+}
+
 static void work_ready(struct chip *c, const struct chip_task *t)
 {
 	struct engine *e = engine_of(c);
 
+	if (t && is_cohort(t))
+		cohort_ready(e, t);
 	if (e->idle) {
 		event_post(&e->work);
 		return;
@@ -207,7 +232,7 @@ static bool prefer_queue(struct chip *c, const struct chip_task *t)
 {
 	struct engine *e = engine_of(c);
 
-	return (e->threads > 1 && is_long(t)) || loses_completions(e) || wants_to_leave(e);
+	return is_cohort(t) || (e->threads > 1 && is_long(t)) || loses_completions(e) || wants_to_leave(e);
 }
 
 static bool prefer_queue_kernel(struct chip *c, const struct chip_kernel *k)
@@ -289,10 +314,16 @@ static bool lose_completion(struct engine *e)
 static void run_core(struct engine *e, struct chip_core *core)
 {
 	struct chip *c = &e->chip;
+	bool cohort = is_cohort(core->task);
 
+	/* relaxed, both: hints of and for the monitor */
+	if (cohort)
+		atomic_fetch_sub_explicit(&e->cohort_open, 1, memory_order_relaxed);
 	chip_unlock(c);
 	engine_call_kernel(c, core);
 	chip_lock(c);
+	if (cohort && atomic_load_explicit(&e->cohort_called, memory_order_relaxed))
+		((struct chip_kernel *)core->kernel)->meets = true;	/* as its cost, the scheduler's */
 	if (lose_completion(e))
 		core->waits_for = "its completion was lost";
 	else
@@ -457,6 +488,9 @@ int engine_start(struct engine *e)
 		return -ENOMEM;
 	e->orch_runnable = true;
 	e->fault_signo = 0;
+	/* relaxed: as serial */
+	atomic_store_explicit(&e->cohort_open, 0, memory_order_relaxed);
+	atomic_store_explicit(&e->cohort_called, false, memory_order_relaxed);
 	e->resumed = NULL;
 	e->resumed_tail = &e->resumed;
 	/* relaxed: the monitor reads it after it has seen active */

@@ -14,6 +14,11 @@
  * (ENGINE_PARALLEL_NS) to be worth the traffic between caches.  While the owner
  * is alone the chip's lock is not taken (see chip.h).
  *
+ * Blocks of a sync-start cohort may wait for each other in memory, which no
+ * hook shows.  When such a launch makes no progress while blocks of a cohort
+ * have not started, the monitor calls a thread for each of them, whatever the
+ * number of threads is set to; kernels that needed it once get them at once.
+ *
  * Every fiber switch is made with the chip's lock held and returns with it
  * held.  Nothing thread-local is kept across one: engine_self() is called anew.
  *
@@ -80,6 +85,10 @@ struct engine {
 	bool leaving;			/* the owner's thread is wanted back */
 
 	int fault_signo;		/* of the crash that ended the launch; 0 none */
+
+	/* blocks of sync-start cohorts that have not started; written under the chip lock */
+	_Atomic uint32_t cohort_open;
+	_Atomic bool cohort_called;	/* threads were called for them in this launch */
 
 	_Atomic uint64_t signals;	/* ENGINE_SIG_*, set by the monitor, handled in the loop */
 	_Atomic uint64_t serial;	/* of the launch */
@@ -170,7 +179,9 @@ void monitor_wake(struct engine *e);
 void monitor_enroll(struct engine *e, struct engine_thread *t);
 void monitor_withdraw(struct engine *e, struct engine_thread *t);
 
-/* model.c: asks the context's pool for one more thread. */
+/* context.c: asks the context's pool for one more thread. */
 void model_want_help(struct model_context *c);
+/* The same for @count threads beyond the engine's number. */
+void model_want_cohort(struct model_context *c, uint32_t count);
 
 #endif /* SIMPLER_MODEL_ENGINE_H */

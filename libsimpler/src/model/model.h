@@ -100,11 +100,13 @@ int model_stream_create(struct model_context *c, uint32_t entries, struct model_
  * @ring: header and commands, 64-byte aligned; outlives the stream, may be written at any time
  * @entries: as for model_stream_create()
  * @id: what faults and interrupts of the stream are reported with
+ * @priority: as in STREAM_CREATE: between any two commands of the context's other streams, those
+ *	that are ready in one of higher priority are executed; own streams have the middle one
  *
  * The device's words of the header are initialised.  Returns as model_stream_create().
  */
 int model_stream_create_at(struct model_context *c, struct simpler_hw_ring *ring, uint32_t entries,
-			   uint32_t id, struct model_stream **out);
+			   uint32_t id, uint32_t priority, struct model_stream **out);
 
 /* Commands that have not started are aborted; waits for the one that executes. Returns 0/-EBUSY. */
 int model_stream_destroy(struct model_stream *s);

@@ -25,6 +25,7 @@
 #define FORCE_AFTER		100u	/* tries before a call is ended wherever it is */
 #define LOST_AFTER		400u	/* tries before the context is given up */
 #define TRY_NS			10000000
+#define COHORT_NS		1000000	/* between looks at a cohort that has not started as a whole */
 #define TENSOR_WAIT_NS		15000000000ull
 
 struct watch {
@@ -39,6 +40,24 @@ static uint64_t tick_ns(const struct engine *e)
 	uint64_t ns = (uint64_t)e->no_progress_ms * 1000000 / 8;
 
 	return ns > 100000000 ? 100000000 : ns < 1000000 ? 1000000 : ns;
+}
+
+/* relaxed: a hint; blocks that start meanwhile make threads come for nothing */
+static uint32_t cohort_open(const struct engine *e)
+{
+	return atomic_load_explicit(&e->cohort_open, memory_order_relaxed);
+}
+
+/* A block that runs may wait for one that has not started. */
+static void call_cohort(struct engine *e)
+{
+	uint32_t open = cohort_open(e);
+
+	if (!open)
+		return;
+	/* relaxed: read by threads that end a block of the cohort, some time later */
+	atomic_store_explicit(&e->cohort_called, true, memory_order_relaxed);
+	model_want_cohort(e->context, open);
 }
 
 /* Waits for a tick, or until the monitor is told to stop. */
@@ -102,6 +121,7 @@ static void observe(struct engine *e, struct watch *w)
 		*w = (struct watch){ .serial = serial, .progress = progress, .since_ns = now };
 		return;
 	}
+	call_cohort(e);
 	check_tensor_wait(e, w, now);
 	if (now - w->since_ns >= (uint64_t)e->no_progress_ms * 1000000)
 		fire(e, w);
@@ -132,7 +152,7 @@ static void *monitor_main(void *arg)
 	uint32_t idle = 0;
 
 	while (atomic_load(&e->monitor_state) != MONITOR_STOP) {
-		wait_tick(e, w.tries ? TRY_NS : tick_ns(e));
+		wait_tick(e, cohort_open(e) ? COHORT_NS : w.tries ? TRY_NS : tick_ns(e));
 		/* acquire: pairs with the release at the end of engine_drive() */
 		if (atomic_load_explicit(&e->active, memory_order_acquire)) {
 			idle = 0;

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "model/context.h"
 
+#define NORMAL_PRIORITY 1u
+
 static size_t ring_bytes(uint32_t entries)
 {
 	return sizeof(struct simpler_hw_ring) + (size_t)entries * SIMPLER_HW_CMD_BYTES;
@@ -50,13 +52,18 @@ static int new_stream(struct model_context *c, struct simpler_hw_ring *ring, uin
 	return 0;
 }
 
-static void link_stream(struct model_stream *s)
+/* Behind those of higher priority. */
+static void link_stream(struct model_stream *s, uint32_t priority)
 {
 	struct model_context *c = s->context;
+	struct model_stream **link = &c->streams;
 
+	s->priority = priority;
 	pthread_mutex_lock(&c->mutex);
-	s->next = c->streams;
-	c->streams = s;
+	while (*link && (*link)->priority > priority)
+		link = &(*link)->next;
+	s->next = *link;
+	*link = s;
 	pthread_mutex_unlock(&c->mutex);
 }
 
@@ -75,12 +82,12 @@ int model_stream_create(struct model_context *c, uint32_t entries, struct model_
 	if (rc)
 		free(ring);
 	else
-		link_stream(*out);
+		link_stream(*out, NORMAL_PRIORITY);
 	return rc;
 }
 
 int model_stream_create_at(struct model_context *c, struct simpler_hw_ring *ring, uint32_t entries,
-			   uint32_t id, struct model_stream **out)
+			   uint32_t id, uint32_t priority, struct model_stream **out)
 {
 	int rc;
 
@@ -96,7 +103,7 @@ int model_stream_create_at(struct model_context *c, struct simpler_hw_ring *ring
 	ring->error_seqno = 0;
 	ring_store64(&ring->completed, 0);
 	ring_store(&ring->state, SIMPLER_HW_STREAM_READY);
-	link_stream(*out);
+	link_stream(*out, priority);
 	return 0;
 }
 
@@ -298,6 +305,16 @@ static struct model_stream *stream_after(struct model_context *c, struct model_s
 	return next;
 }
 
+/* What @s may complete before streams of higher priority are looked at again. */
+static uint64_t turn_of(struct model_context *c, struct model_stream *s, uint64_t seqno)
+{
+	struct model_stream *first = stream_after(c, NULL);
+
+	if (first->priority == s->priority || seqno <= s->completed)
+		return seqno;
+	return s->completed + 1;
+}
+
 int stream_process(struct model_context *c, struct model_stream *target, uint64_t seqno,
 		   const struct model_wait *wait, bool *blocked)
 {
@@ -321,9 +338,13 @@ int stream_process(struct model_context *c, struct model_stream *target, uint64_
 		any = false;
 		*blocked = false;
 		for (s = stream_after(c, NULL); s; s = stream_after(c, s)) {
-			rc = run_stream(s, s == target ? seqno : UINT64_MAX, wait, &any, blocked);
+			uint64_t until = turn_of(c, s, s == target ? seqno : UINT64_MAX);
+
+			rc = run_stream(s, until, wait, &any, blocked);
 			if (rc || (target && target->completed >= seqno))
 				return rc;
+			if (any && until != UINT64_MAX)
+				break;
 		}
 	} while (any);
 	return 0;
