@@ -8,7 +8,7 @@ packages="gcc g++ clang libclang-rt-dev make binutils git pkg-config
 	libcmocka-dev python3 python3-dev python3-numpy python3-pytest
 	qemu-system-x86 busybox-static kmod linux-headers-6.12-$(dpkg --print-architecture)
 	flex bison bc xz-utils libnl-genl-3-dev libkmod-dev
-	libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
+	libelf-dev libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
 	libdrm-dev sparse"
 case $(cat /etc/debian_version 2>/dev/null) in	# msgpack-c changed its name in Debian 13
 12*) packages="$packages libmsgpack-dev" ;;

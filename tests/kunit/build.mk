@@ -9,6 +9,6 @@ check-kunit: setup
 	+$(Q)$(MAKE) --no-print-directory do-check-kunit
 kunit-kernel:
 	@echo '  KERNEL  $(BUILD)/kunit/linux'
-	$(Q)JOBS=$(JOBS) scripts/kunit-build $(BUILD)/kunit
+	$(Q)JOBS=$(JOBS) scripts/kernel-build um $(BUILD)/kunit kmod/.kunitconfig
 do-check-kunit: kunit-kernel
 	$(Q)scripts/run-tests $(kunit_ITEMS)

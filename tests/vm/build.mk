@@ -17,13 +17,13 @@ $(vm_HOST_TESTS): $(BUILD)/tests/vm/%: $(BUILD)/obj/tests/vm/%.c.o $(vm_HOST_OBJ
 -include $(patsubst $(BUILD)/%,$(BUILD)/obj/%.c.o.d,$(vm_HOST_TESTS))
 
 # Programs for the machine. `make check-vm` boots it; scripts/vm makes kernel and initramfs.
-vm_GUEST_OBJS := $(call obj,tests/vm/guest/guest.c)
+vm_GUEST_OBJS := $(call obj,tests/vm/guest/guest.c tests/vm/guest/calls.c)
 vm_GUEST_TESTS := $(patsubst tests/vm/guest/%.c,$(BUILD)/tests/vm/guest/%,$(wildcard tests/vm/guest/test_*.c) \
 	tests/vm/guest/bench.c)
-$(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o $(vm_GUEST_OBJS)
+$(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o $(vm_GUEST_OBJS) $(LIB_A)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
-	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -lcmocka -ldrm
+	$(Q)$(CC) $(CFLAGS) $(C_FLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcmocka -ldrm $(LDLIBS)
 -include $(addsuffix .d,$(vm_GUEST_OBJS)) $(patsubst $(BUILD)/%,$(BUILD)/obj/%.c.o.d,$(vm_GUEST_TESTS))
 vm_guest_objects := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(wildcard tests/vm/guest/*.c)))
 $(vm_guest_objects): CPPFLAGS += -I/usr/include/libdrm

@@ -37,6 +37,18 @@ int guest_open(int index)
 	return fd;
 }
 
+/* DRM makes a node a moment before it can be opened. */
+static bool can_be_opened(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	else if (errno != ENODEV && errno != ENOENT && errno != ENXIO)
+		fail_msg("%s: %s", path, strerror(errno));
+	return fd >= 0;
+}
+
 static int64_t now(void)
 {
 	struct timespec ts;
@@ -48,6 +60,19 @@ static int64_t now(void)
 int64_t guest_deadline(void)
 {
 	return now() + GUEST_WAIT_NS;
+}
+
+void guest_await_chip(int index, bool there)
+{
+	int64_t until = guest_deadline();
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/accel/accel%d", index);
+	while (there ? !can_be_opened(path) : !access(path, F_OK)) {
+		if (now() > until)
+			fail_msg("%s did not %s", path, there ? "come" : "go");
+		usleep(1000);
+	}
 }
 
 /* ---- buffers ---- */
@@ -210,6 +235,68 @@ void guest_works(int fd)
 	guest_bo_close(fd, &bo);
 }
 
+/* ---- user-mode streams ---- */
+
+static void *map_at(int fd, uint64_t offset, uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	remember(p, bytes);
+	return p;
+}
+
+int guest_user_stream(int fd, uint32_t entries, struct guest_user_stream *s)
+{
+	struct drm_simpler_stream_create create = {
+		.flags = DRM_SIMPLER_STREAM_USER, .priority = DRM_SIMPLER_PRIORITY_NORMAL,
+		.entries = entries,
+	};
+	int rc = guest_ioctl(fd, DRM_IOCTL_SIMPLER_STREAM_CREATE, &create);
+	char *page;
+
+	if (rc)
+		return rc;
+	s->ring = map_at(fd, create.ring_offset, create.ring_size);
+	page = map_at(fd, create.doorbell_offset, create.doorbell_size);
+	if (!s->ring || !page) {
+		if (s->ring)
+			forget(s->ring);
+		return -ENODEV;		/* unplugged meanwhile */
+	}
+	s->stream = create.stream;
+	s->entries = entries;
+	s->ring_bytes = create.ring_size;
+	s->commands = (volatile struct simpler_hw_cmd *)(s->ring + 1);
+	s->doorbell = (volatile uint32_t *)(page + create.doorbell_position);
+	s->doorbell_value = create.doorbell_value;
+	return 0;
+}
+
+void guest_user_stream_unmap(struct guest_user_stream *s)
+{
+	forget(s->ring);
+	forget((void *)((uintptr_t)s->doorbell & ~(uintptr_t)(SIMPLER_HW_PAGE_BYTES - 1)));
+}
+
+uint64_t guest_user_push(struct guest_user_stream *s, const struct simpler_hw_cmd *cmd)
+{
+	uint32_t producer = s->ring->producer;
+
+	s->commands[producer & (s->entries - 1)] = *cmd;
+	/* release (step 3): pairs with the device's acquire of producer (step 4) */
+	__atomic_store_n(&s->ring->producer, producer + 1, __ATOMIC_RELEASE);
+	return producer + 1;
+}
+
+void guest_user_ring(struct guest_user_stream *s)
+{
+	/* seq_cst: step 5 comes after step 3; pairs with the device's acquire (step 4) */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*s->doorbell = s->doorbell_value;
+}
+
 /* ---- the device outside ---- */
 
 static int control_open(void)
@@ -276,14 +363,64 @@ void guest_await_counter(int chip, const char *name, uint64_t value)
 				 (unsigned long long)value);
 }
 
-int guest_child(int (*fn)(void *arg), void *arg)
+/* What fails in the child must not go on with the tests of its parent. */
+pid_t guest_fork(int (*fn)(void *arg), void *arg)
 {
 	pid_t pid = fork();
+
+	if (!pid) {
+		setenv("CMOCKA_TEST_ABORT", "1", 1);
+		_exit(fn(arg));
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+int guest_reap(pid_t pid)
+{
 	int status;
 
-	if (!pid)
-		_exit(fn(arg));
-	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int guest_child(int (*fn)(void *arg), void *arg)
+{
+	return guest_reap(guest_fork(fn, arg));
+}
+
+/* ---- around a test ---- */
+
+uint64_t guest_setting(const char *name, uint64_t otherwise)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? strtoull(value, NULL, 0) : otherwise;
+}
+
+uint64_t guest_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed * 0x2545f4914f6cdd1dull;
+}
+
+uint64_t guest_file_number(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	size_t length = strlen(name);
+	char line[LINE_BYTES];
+
+	if (!f)
+		fail_msg("%s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, name, length) || !strchr(" \t:", line[length]))
+			continue;
+		fclose(f);
+		return strtoull(line + length + strspn(line + length, " \t:"), NULL, 10);
+	}
+	fclose(f);
+	fail_msg("%s: no %s", path, name);
+	return 0;
 }

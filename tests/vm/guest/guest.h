@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@
 
 /* A new file of chip @index: an address space of its own. */
 int guest_open(int index);
+/* Until the chip can be opened, or its node is not there. */
+void guest_await_chip(int index, bool there);
 /* ioctl(), repeated after signals: 0 or a negative errno. */
 int guest_ioctl(int fd, unsigned long request, void *arg);
 int64_t guest_deadline(void);
@@ -45,6 +48,22 @@ int guest_stream_destroy(int fd, uint32_t stream);
 int guest_submit(int fd, uint32_t stream, const struct simpler_hw_cmd *cmds, uint32_t count,
 		 uint64_t *seqno);
 int guest_wait(int fd, uint32_t stream, uint64_t seqno);
+
+/* A user-mode stream. */
+struct guest_user_stream {
+	uint32_t stream, entries;
+	volatile struct simpler_hw_ring *ring;
+	volatile struct simpler_hw_cmd *commands;
+	volatile uint32_t *doorbell;
+	uint32_t doorbell_value;
+	uint64_t ring_bytes;
+};
+/* 0 or a negative errno; mapped until guest_unmap_all() or its own end. */
+int guest_user_stream(int fd, uint32_t entries, struct guest_user_stream *s);
+void guest_user_stream_unmap(struct guest_user_stream *s);
+/* Without looking for room; the sequence number. */
+uint64_t guest_user_push(struct guest_user_stream *s, const struct simpler_hw_cmd *cmd);
+void guest_user_ring(struct guest_user_stream *s);
 struct drm_simpler_stream_state guest_state(int fd, uint32_t stream);
 struct drm_simpler_context_info guest_context(int fd);
 struct drm_simpler_health_info guest_health(int fd);
@@ -78,7 +97,18 @@ uint64_t guest_counter(int chip, const char *name);
 /* Until the counter has this value. */
 void guest_await_counter(int chip, const char *name, uint64_t value);
 
-/* Runs @fn in a child process; its exit status, or -signal. */
+/* Runs @fn in a child process. */
+pid_t guest_fork(int (*fn)(void *arg), void *arg);
+/* Its exit status, or -signal. */
+int guest_reap(pid_t pid);
+/* Both. */
 int guest_child(int (*fn)(void *arg), void *arg);
+
+/* A number that scripts/vm was told: an environment variable, or @otherwise. */
+uint64_t guest_setting(const char *name, uint64_t otherwise);
+/* The same numbers from the same seed, which is not 0. */
+uint64_t guest_random(uint64_t *seed);
+/* The number behind "@name " in a file of the kernel; fails without one. */
+uint64_t guest_file_number(const char *path, const char *name);
 
 #endif /* TESTS_VM_GUEST_H */
