@@ -97,6 +97,8 @@ const struct op_entry *interp_ops_chip(void)
 		{ "block.print", run_nothing, 0 }, { "block.alloc", run_nothing, 0 },
 		{ "system.sync_src", run_nothing, 0 }, { "system.sync_dst", run_nothing, 0 },
 		{ "system.bar_v", run_nothing, 0 }, { "system.bar_m", run_nothing, 0 },
+		{ "system.bar_mte1", run_nothing, 0 }, { "system.bar_mte2", run_nothing, 0 },
+		{ "system.bar_mte3", run_nothing, 0 }, { "system.bar_fix", run_nothing, 0 },
 		{ "system.bar_all", run_nothing, 0 },
 		{ NULL, NULL, 0 }
 	};
