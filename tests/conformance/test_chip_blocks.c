@@ -17,7 +17,7 @@
 /* The numbers of orch/blocks.cpp. */
 enum {
 	WIDTHS, BLOCKS, COHORT_AMONG_OTHERS, PREDICATE, NULL_PREDICATES, EARLY, MANY_EARLY, GROUP,
-	GROUPS_IN_TURN, USE_AFTER_RELEASE, CONNECTED, GROUP_BEHIND_A_FULL_WINDOW, PINNED_COHORT
+	GROUPS_IN_TURN, USE_AFTER_RELEASE, CONNECTED, GROUP_BEHIND_A_FULL_WINDOW, PINNED_COHORT, MEETING
 };
 enum { AIC, AIV, MIX, AIC_AIV1, AIV_PAIR, AIC_AIV0, LONE_AIV1 };
 enum { FLOAT32 = 0, INT32 = 2, INT16 = 3, INT8 = 4, UINT8 = 5, INT64 = 7, UINT16 = 9 };
@@ -37,7 +37,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fixture_open_variant(&f, 5000);
-	fixture_load(&f, "blocks", "where,set_word,set_behind,copy,group_push,group_pop");
+	fixture_load(&f, "blocks", "where,set_word,set_behind,copy,group_push,group_pop,meet");
 	fixture_tensor(&f, 0, words, INT32, 4, WORDS);
 	fixture_tensor(&f, 1, x, FLOAT32, 4, 64);
 	fixture_tensor(&f, 2, gate, UINT8, 1, sizeof(gate));
@@ -178,6 +178,23 @@ static void chip_case_42_a_cohort_starts_with_nothing_in_between(void **state)
 	/* each block ticks twice; where threads overlap, the order of ticks says nothing */
 	if (chip_variant.threads == 1)
 		assert_int_equal(last - first, 2 * 15);
+}
+
+/* Whatever the number of threads: blocks that start together may wait for each other in memory. */
+static void blocks_of_a_cohort_may_meet_in_memory(void **state)
+{
+	static const struct { uint64_t mix, blocks, turns; } meetings[] = {
+		{ 0, 2, 1 }, { 0, 16, 1 }, { 1, 8, 1 }, { 1, 2, 20 }, { 0, 16, 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(meetings) / sizeof(meetings[0]); i++) {
+		uint64_t kernels = meetings[i].blocks * (meetings[i].mix ? 3 : 1);
+
+		ok(MEETING, meetings[i].mix, meetings[i].blocks, meetings[i].turns, 0, 0);
+		assert_int_equal(words[1], kernels * meetings[i].turns);
+	}
+	ok(BLOCKS, MIX, 8, 1, 0, 0);
 }
 
 static void chip_case_43_a_hundred_blocks_run_exactly_once(void **state)
@@ -436,6 +453,7 @@ int main(void)
 		cmocka_unit_test(chip_case_42_widths_are_8_clusters_and_16_vector_cores),
 		cmocka_unit_test(chip_case_42_a_cohort_may_have_as_many_blocks_as_there_are_places),
 		cmocka_unit_test(chip_case_42_a_cohort_starts_with_nothing_in_between),
+		cmocka_unit_test(blocks_of_a_cohort_may_meet_in_memory),
 		cmocka_unit_test(chip_case_43_a_hundred_blocks_run_exactly_once),
 		cmocka_unit_test(chip_case_44_kernels_of_a_mix_block_share_its_cluster),
 		cmocka_unit_test(chip_case_45_a_false_predicate_leaves_the_output_alone),

@@ -29,6 +29,7 @@ struct chip_kernel {
 	char name[64];			/* DT_SONAME without ".so", else "kernel <func_id>" */
 	/* Scheduler's: running mean of a block's duration, 0 = never measured. */
 	uint32_t cost_ns;
+	bool meets;			/* the executor's: blocks of its cohorts wait for each other in memory */
 	_Atomic uint32_t samples;	/* read without the chip's lock to decide whether to measure */
 };
 

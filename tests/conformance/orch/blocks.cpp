@@ -5,7 +5,7 @@
 
 namespace {
 
-enum { WHERE = 0, SET_WORD = 1, SET_BEHIND = 2, COPY = 3, GROUP_PUSH = 4, GROUP_POP = 5 };
+enum { WHERE = 0, SET_WORD = 1, SET_BEHIND = 2, COPY = 3, GROUP_PUSH = 4, GROUP_POP = 5, MEET = 6 };
 enum { NO = INVALID_KERNEL_ID };
 
 const ChipTaskArgs *entry;
@@ -266,6 +266,22 @@ void pinned_cohort()	/* clusters, blocks, shape: 0 AIV, 1 MIX */
 	rt_submit_task(scalar(3) ? MixedKernels{WHERE, WHERE, NO} : MixedKernels{NO, WHERE, NO}, args);
 }
 
+/* Cohorts whose blocks wait for each other in memory. */
+void meeting()	/* shape: 0 AIV, 1 MIX; blocks, turns */
+{
+	MixedKernels mk = scalar(1) ? MixedKernels{MEET, MEET, MEET} : MixedKernels{NO, MEET, NO};
+
+	for (uint64_t i = 0; i < scalar(3); i++) {
+		CoreTaskArgs args;
+
+		args.add_inout(*rows);
+		args.add_scalar(scalar(2) * (scalar(1) ? 3 : 1));
+		args.launch_spec.set_block_num(static_cast<int64_t>(scalar(2)));
+		args.launch_spec.set_require_sync_start(true);
+		rt_submit_task(mk, args);
+	}
+}
+
 } // namespace
 
 extern "C" PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs &)
@@ -278,7 +294,7 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 	static void (*const cases[])() = {
 		widths, blocks, cohort_among_others, predicate, null_predicates, early, many_early,
 		group, groups_in_turn, use_after_release, connected, group_behind_a_full_window,
-		pinned_cohort,
+		pinned_cohort, meeting,
 	};
 
 	entry = &args;
