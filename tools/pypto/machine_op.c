@@ -134,9 +134,30 @@ static void set_roles(struct pto_op *op)
 		bool buffer = pto_is_local(t) || pto_is_global(t);
 
 		op->operand[i].role = !buffer ? PTO_ROLE_VALUE :
-				      op->operand[i].group ? PTO_ROLE_UPDATE : PTO_ROLE_READ;
+				      op->operand[i].group ? PTO_ROLE_WRITE : PTO_ROLE_READ;
 		op->operand[i].apart = true;
 	}
+}
+
+/*
+ * Roles of the operands. A scratch tile that the language leaves out stands in while they are looked
+ * up; it is nobody's buffer.
+ */
+static void bind(struct machine *mc, struct pto_op *op)
+{
+	static const struct pto_type scratch = { .kind = PTO_T_TILE, .elem = PTO_I8, .rank = 2,
+						 .space = PTO_SPACE_VEC };
+	struct pto_value *v;
+	unsigned int i;
+
+	if (!pto_op_bind(op))
+		return;
+	v = machine_arg(mc, pto_type_get(mc->m, &scratch));
+	if (!v || pto_add_operand(mc->m, op, 0, v) || pto_op_bind(op))
+		set_roles(op);
+	for (i = 0; i < op->n_operands; i++)
+		if (op->operand[i].value == v)
+			op->operand[i].role = PTO_ROLE_VALUE;
 }
 
 static struct pto_op *instruction(struct machine *mc, enum pto_opcode code,
@@ -150,8 +171,8 @@ static struct pto_op *instruction(struct machine *mc, enum pto_opcode code,
 		op->operand[i].group = o->group[i];
 		pto_set_operand(op, i, o->at[i]);
 	}
-	if (op && pto_op_bind(op))
-		set_roles(op);
+	if (op)
+		bind(mc, op);
 	return op;
 }
 

@@ -6,7 +6,7 @@
 #include "pass.h"
 
 #define SSA_LEVEL	(PROP_TYPE_CHECKED | PROP_SSA)
-#define TILE_LEVEL	(PROP_TYPE_CHECKED | PROP_SPLIT_INCORE | PROP_MEMREFS)
+#define TILE_LEVEL	(PROP_TYPE_CHECKED | PROP_SPLIT_INCORE | PROP_BLOCK_OPS | PROP_MEMREFS)
 
 struct ir_program *pass_run_verifier(struct px *px, struct ir_program *program,
 				     const struct pass_options *options)
@@ -36,8 +36,11 @@ static const struct px_pass passes[] = {
 	{"OutlineIncoreScopes", "outline_incore_scopes",
 	 "Makes InCore functions of pl.incore() regions.", pass_outline_incore,
 	 PROP_TYPE_CHECKED | PROP_SSA, PROP_SPLIT_INCORE, 0, 0, CHECK_NONE},
+	{"ConvertTensorToBlockOps", "convert_tensor_to_block_ops",
+	 "Turns operators on tensors in kernels into loops over tiles.", pass_block_ops,
+	 PROP_SPLIT_INCORE, PROP_BLOCK_OPS, 0, 0, CHECK_NONE},
 	{"InitMemRef", "init_mem_ref", "Gives every tensor and tile a memory reference.",
-	 pass_init_memref, PROP_TYPE_CHECKED | PROP_SSA | PROP_SPLIT_INCORE,
+	 pass_init_memref, PROP_TYPE_CHECKED | PROP_SSA | PROP_SPLIT_INCORE | PROP_BLOCK_OPS,
 	 PROP_MEMREFS | PROP_NORMALIZED, 0, 0, CHECK_MEMORY},
 	{"BasicMemoryReuse", "basic_memory_reuse",
 	 "Puts tiles of equal shape that do not live together into one buffer.",

@@ -98,6 +98,7 @@ PASS(pass_split_chunks);
 PASS(pass_interchange_chunks);
 PASS(pass_run_verifier);
 PASS(pass_outline_incore);
+PASS(pass_block_ops);
 PASS(pass_init_memref);
 PASS(pass_reuse_memory);
 PASS(pass_add_sync);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of ConvertTensorToBlockOps share. */
+#ifndef PYPTO_BLOCKOPS_H
+#define PYPTO_BLOCKOPS_H
+
+#include "ops.h"
+#include "pass.h"
+#include "walk.h"
+
+/* A region of a tensor: where it begins in @base. Tensors that are no slices are their own base. */
+struct block_region {
+	struct ir_node *base;
+	struct ir_list offsets;		/* empty: all zero */
+};
+
+/* A parameter that a kernel got for a result of an operator. */
+struct block_output {
+	struct block_output *next;
+	struct ir_node *param;
+};
+
+struct blockops {
+	struct px *px;
+	struct ir_function *f;		/* the new one */
+	int arch;
+	struct var_map now;		/* variable -> what stands for it */
+	struct var_map regions;		/* slice -> struct block_region */
+	struct var_map uses;		/* variable -> number of uses */
+	struct ir_list *out;		/* where statements go */
+	struct block_output *outputs, **outputs_end;
+	unsigned int next;		/* number of the next name */
+};
+
+/* Statements of one run: operators on tensors of the same shape. */
+struct block_run {
+	const struct ir_node **stmts;
+	uint32_t n;
+	const struct ir_list *shape;
+	bool rows;			/* has values with one column: rows stay whole */
+	struct span span;
+};
+
+/* A call appended as an assignment; its variable. NULL with a mistake. */
+struct ir_node *block_emit(struct blockops *b, const char *op, struct ir_list args,
+			   struct ir_attr *attrs, uint32_t n_attrs, struct span span);
+struct ir_node *block_var(struct blockops *b, const char *prefix, const struct ir_type *type,
+			  struct span span);
+struct ir_node *block_list(struct px *px, const struct ir_list *list, struct span span);
+struct ir_node *block_index(struct px *px, int64_t value, struct span span);
+struct block_region block_region_of(struct blockops *b, struct ir_node *tensor);
+/* Offsets @at inside the region @r. */
+struct ir_list block_offsets(struct blockops *b, const struct block_region *r,
+			     const struct ir_list *at, struct span span);
+/* The new parameter that holds @var. */
+struct ir_node *block_output(struct blockops *b, struct ir_node *var);
+
+/* blockops_run.c: the run as loops over tiles, appended. */
+void block_write_run(struct blockops *b, const struct block_run *run);
+
+#endif
