@@ -66,6 +66,12 @@ struct checker {
 		event_count = 1; /* mark 0 is no event */
 		last_pipe = SCALAR;
 	}
+	void end()
+	{
+		for (int i = 0; i < PTO_ARENA_COUNT; i++)
+			arena[i].end();
+		memory.end();
+	}
 };
 
 /* State of the calling core; allocated on first use. */
@@ -81,6 +87,19 @@ struct holder {
 		c->begin();
 	}
 };
+
+/* The kernel's object is unloaded. */
+__attribute__((destructor)) static void release_checkers()
+{
+	for (int i = 0; i < core::STATE_SLOTS; i++) {
+		checker *&c = core::state_table<holder>::slots()[i].value.c;
+
+		if (c)
+			c->end();
+		free(c);
+		c = nullptr; /* other translation units of the object have this function, too */
+	}
+}
 
 PTO_COLD checker &mine() { return *core::state<holder>().c; }
 

@@ -99,6 +99,7 @@ struct arena_shadow {
 		}
 		used = 0;
 	}
+	void end() { free(cells); }
 	cell &at(uint32_t block)
 	{
 		used = used > block ? used : block + 1;
@@ -121,6 +122,7 @@ struct memory_shadow {
 		if (size)
 			memset(static_cast<void *>(table), 0, size * sizeof(entry));
 	}
+	void end() { free(table); }
 	entry *place(entry *in, uint32_t n, uintptr_t key) const
 	{
 		uint32_t i = uint32_t(key * 0x9e3779b97f4a7c15u >> 32) & (n - 1);
