@@ -23,7 +23,6 @@
 struct model_allocation {
 	uint64_t addr;
 	uint64_t bytes;
-	bool mapped;
 	struct model_context *context;
 };
 

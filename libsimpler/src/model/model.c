@@ -7,14 +7,13 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/region.h"
 #include "model/context.h"
 
 #define MEMORY_DEFAULT	(64ull << 30)
 #define MEMORY_ALIGN	1024u
-#define MAP_FROM	(128u << 10)	/* larger allocations get their own mapping */
 #define SIM_CLUSTERS	8u		/* chip-runtime §1.2 */
 #define MAX_CONTEXTS	64u
 #define MAX_STREAMS	1024u
@@ -112,29 +111,6 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void *get_memory(uint64_t bytes, bool mapped)
-{
-	void *p;
-
-	if (mapped) {
-		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		return p == MAP_FAILED ? NULL : p;
-	}
-	p = aligned_alloc(MEMORY_ALIGN, bytes);
-	if (p)
-		memset(p, 0, bytes);
-	return p;
-}
-
-static void put_memory(const struct model_allocation *a)
-{
-	if (a->mapped)
-		munmap((void *)(uintptr_t)a->addr, a->bytes);
-	else
-		free((void *)(uintptr_t)a->addr);
-}
-
 /* Enters @a; false when the device memory is used up. */
 static bool account(struct model *m, struct model_allocation *a)
 {
@@ -159,9 +135,8 @@ int model_memory_alloc(struct model_context *c, uint64_t bytes, uint64_t *addr)
 	a = malloc(sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	*a = (struct model_allocation){ .bytes = rounded, .mapped = rounded >= MAP_FROM,
-					.context = c };
-	a->addr = (uint64_t)(uintptr_t)get_memory(rounded, a->mapped);
+	*a = (struct model_allocation){ .bytes = rounded, .context = c };
+	a->addr = (uint64_t)(uintptr_t)region_map(rounded, MEMORY_ALIGN);
 	if (!a->addr) {
 		free(a);
 		return -ENOMEM;
@@ -170,7 +145,7 @@ int model_memory_alloc(struct model_context *c, uint64_t bytes, uint64_t *addr)
 	ok = account(m, a);
 	pthread_mutex_unlock(&m->mutex);
 	if (!ok) {
-		put_memory(a);
+		region_unmap((void *)(uintptr_t)a->addr, a->bytes);
 		free(a);
 		return -ENOMEM;
 	}
@@ -183,7 +158,7 @@ static void forget(struct model *m, struct model_allocation *a)
 	m->memory_used -= a->bytes;
 	a->context->memory_used -= a->bytes;
 	tdelete(a, &m->allocations, by_address);
-	put_memory(a);
+	region_unmap((void *)(uintptr_t)a->addr, a->bytes);
 	free(a);
 }
 
