@@ -294,7 +294,7 @@ static int run_upload(const struct simpler_hw_cmd *cmd)
 	status->code = fake.refuse_upload;
 	if (fake.refuse_upload && fake.text)
 		snprintf(status->text, sizeof(status->text), "%s", fake.text);
-	return fake.refuse_upload ? -EINVAL : 0;
+	return !fake.refuse_upload ? 0 : fake.upload_error ? fake.upload_error : -EINVAL;
 }
 
 static int run_copy(const struct simpler_hw_cmd *cmd)

@@ -31,6 +31,7 @@ struct fake_chip {
 	bool ban_next;			/* the next launch bans the context */
 	int fail_memory_free;		/* errno of the next memory_free, 0 none */
 	int refuse_upload;		/* status code of uploads, 0 none */
+	int upload_error;		/* errno of refused uploads; 0: -EINVAL */
 	/* run code and text of the next launches, in order; afterwards success */
 	int codes[8];
 	int code_count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration of callables. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -137,6 +138,68 @@ static void refused_upload_leaves_no_trace(void **state)
 	assert_int_equal(simpler_worker_register(w, c, &h), 0);
 	assert_int_equal(fake.upload_slots[2], 0);
 	assert_int_equal(run(w, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+static void an_upload_without_a_status_tells_what_failed(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+	struct simpler_error e;
+
+	(void)state;
+	fake.refuse_upload = INT32_MIN;	/* as it was before the command */
+	fake.upload_error = -EINVAL;
+	assert_int_equal(simpler_worker_register(w, c, &h), SIMPLER_ERR_REGISTER_FAILED);
+	expect_error(w, SIMPLER_ERR_REGISTER_FAILED, "could not be given to the chip");
+	/* the ring remembers its first failure only */
+	assert_int_equal(simpler_worker_register(w, c, &h), SIMPLER_ERR_REGISTER_FAILED);
+	expect_error(w, SIMPLER_ERR_REGISTER_FAILED, "without looking at it");
+	assert_null(strstr(simpler_worker_last_error(w, &e)->text, "-2147483648"));
+	fake.refuse_upload = 0;
+	assert_int_equal(simpler_worker_register(w, c, &h), 0);
+	assert_int_equal(run(w, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+static void an_upload_that_the_chip_has_no_memory_for_is_out_of_memory(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+	struct simpler_error e;
+
+	(void)state;
+	fake.refuse_upload = INT32_MIN;
+	fake.upload_error = -ENOMEM;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(simpler_worker_register(w, c, &h), SIMPLER_ERR_NO_MEMORY);
+		expect_error(w, SIMPLER_ERR_NO_MEMORY, "no host memory to install callable");
+		assert_non_null(strstr(simpler_worker_last_error(w, &e)->hint, "register it again"));
+	}
+	fake.refuse_upload = 0;
+	assert_int_equal(simpler_worker_register(w, c, &h), 0);
+	simpler_chip_callable_put(c);
+	worker_end(w);
+}
+
+static void the_hint_of_a_refused_callable_speaks_of_the_callable(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_chip_callable *c = callable_new("", 1);
+	struct simpler_callable_handle h;
+	struct simpler_error e;
+
+	(void)state;
+	fake.refuse_upload = SIMPLER_RUN_INVALID_ARGS;
+	fake.text = "the dynamic linker refused: failed to map segment";
+	assert_int_equal(simpler_worker_register(w, c, &h), -SIMPLER_RUN_INVALID_ARGS);
+	simpler_worker_last_error(w, &e);
+	assert_null(strstr(e.hint, "orchestration"));
+	assert_non_null(strstr(e.hint, "ulimit -v"));
 	simpler_chip_callable_put(c);
 	worker_end(w);
 }
@@ -421,6 +484,9 @@ int main(void)
 		chip_test(registered_before_init_is_installed_by_init),
 		chip_test(platform_is_fixed_by_the_first_registration),
 		chip_test(refused_upload_leaves_no_trace),
+		chip_test(an_upload_without_a_status_tells_what_failed),
+		chip_test(an_upload_that_the_chip_has_no_memory_for_is_out_of_memory),
+		chip_test(the_hint_of_a_refused_callable_speaks_of_the_callable),
 		chip_test(refused_upload_fails_init),
 		chip_test(registration_does_not_wait_for_runs),
 		chip_test(last_slot_in_use_by_a_run_is_waited_for),

@@ -121,27 +121,46 @@ static void handle_issue(struct worker_callables *c, uint32_t index, struct call
 
 /* ---- installation, with the turn ---- */
 
+/* The chip has read the callable and cannot load it; the run code's own hint is about runs. */
+static int load_error(const struct simpler_hw_status *status, const char *what,
+		      struct simpler_error *e)
+{
+	err_set(e, -status->code, "the chip cannot load callable '%s': %.900s", what,
+		status->text[0] ? status->text : run_code_description(status->code));
+	err_hint(e, "%s", status->hint[0] ? status->hint :
+		 "the message tells which part is refused and why; where it names memory or a "
+		 "mapping, the process has reached a limit (ulimit -v, vm.max_map_count)");
+	e->func_id = status->func_id;
+	return e->code;
+}
+
 /* A device code is a run code; anything else is the chip refusing. */
 static int install_error(const struct simpler_hw_status *status, int code,
 			 const struct simpler_chip_callable *callable, struct simpler_error *e)
 {
 	const char *what = simpler_chip_callable_func_name(callable);
 
-	if (!code && status->code > 0 && status->code <= SIMPLER_RUN_CODE_MAX) {
-		err_set(e, -status->code, "the chip cannot load callable '%s': %.900s", what,
-			status->text[0] ? status->text : run_code_description(status->code));
-		if (status->hint[0])
-			err_hint(e, "%s", status->hint);
-		e->func_id = status->func_id;
-		return e->code;
-	}
+	if (!code && status->code > 0 && status->code <= SIMPLER_RUN_CODE_MAX)
+		return load_error(status, what, e);
 	if (code == SIMPLER_ERR_DEVICE_LOST)
 		return err_set(e, code, "the chip was lost while '%s' was installed", what);
-	if (code == SIMPLER_ERR_NO_MEMORY)
-		return err_set(e, code, "no memory to install callable '%s'", what);
+	if (code == SIMPLER_ERR_NO_MEMORY) {
+		err_set(e, code, "no host memory to install callable '%s'", what);
+		err_hint(e, "free memory, or raise the process's limit (ulimit -v), and register "
+			 "it again");
+		return code;
+	}
+	if (code)
+		return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
+			       "callable '%s' could not be given to the chip: %s (%s)", what,
+			       simpler_error_description(code), simpler_error_name(code));
+	if (status->code == STATUS_UNWRITTEN)
+		return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
+			       "the chip ended the upload of callable '%s' without looking at it",
+			       what);
 	return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
-		       "the chip refused callable '%s' (%s, status %d)", what,
-		       simpler_error_name(code), status->code);
+		       "the chip refused callable '%s' with the unknown status %d", what,
+		       status->code);
 }
 
 static void upload_release(struct simpler_worker *w, struct callable_upload *u)
@@ -207,6 +226,22 @@ static int install_start(struct simpler_worker *w, struct callable_entry *entry,
 	return 0;
 }
 
+/*
+ * Why an UPLOAD ended without a status, 0 if nothing tells.  The ring remembers its first failure
+ * only; no memory then is taken for no memory now.
+ */
+static int unwritten_error(const struct simpler_stream *s, uint64_t seqno)
+{
+	int code;
+
+	if (rts_stream_banned(s))
+		return SIMPLER_ERR_DEVICE_LOST;
+	code = rts_stream_error(s, seqno, seqno);
+	if (!code && rts_stream_error(s, 1, seqno) == SIMPLER_ERR_NO_MEMORY)
+		code = SIMPLER_ERR_NO_MEMORY;
+	return code;
+}
+
 /* The UPLOAD has ended or the chip is lost (@rc). To INSTALLED or FREE; locked. */
 static int install_end(struct simpler_worker *w, struct callable_entry *entry, int rc,
 		       struct simpler_error *e)
@@ -214,8 +249,7 @@ static int install_end(struct simpler_worker *w, struct callable_entry *entry, i
 	struct callable_upload u = entry->upload;
 
 	if (!rc && u.status->code == STATUS_UNWRITTEN)
-		rc = rts_stream_banned(w->install) ? SIMPLER_ERR_DEVICE_LOST
-						   : SIMPLER_ERR_INVALID_ARGUMENT;
+		rc = unwritten_error(w->install, u.seqno);
 	if (!rc && !u.status->code) {
 		entry->state = CALLABLE_INSTALLED;
 	} else {
