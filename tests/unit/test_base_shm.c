@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -247,6 +249,114 @@ static void name_that_somebody_else_removed_is_no_error(void **state)
 	assert_int_equal(shm_release(&s), 0);
 }
 
+/* ---- what dead processes left ---- */
+
+static const char *family_name(const char *member)
+{
+	static char name[SHM_NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "simpler-%d-%s", (int)getpid(), member);
+	return name;
+}
+
+static bool exists(const char *member)
+{
+	struct shm s;
+	int err = shm_attach(&s, family_name(member), 0, 0);
+
+	shm_release(&s);
+	return !err;
+}
+
+/* A process that makes an object, tells so, and waits to be killed; the name is its parent's. */
+static pid_t holder_start(const char *member)
+{
+	char done, name[SHM_NAME_MAX + 1];
+	int told[2];
+	pid_t pid;
+
+	strcpy(name, family_name(member));
+	assert_int_equal(pipe(told), 0);
+	pid = fork();
+	if (!pid) {
+		struct shm s;
+
+		if (shm_create(&s, name, BYTES, SHM_HELD) || write(told[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(told[0], &done, 1), 1);
+	close(told[0]);
+	close(told[1]);
+	return pid;
+}
+
+static void holder_kill(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
+static void objects_of_killed_processes_are_reclaimed_and_of_live_ones_kept(void **state)
+{
+	pid_t first = holder_start("a"), second = holder_start("b");
+	struct shm own;
+
+	(void)state;
+	assert_int_equal(shm_create(&own, family_name("c"), BYTES, SHM_HELD), 0);
+	assert_int_equal(shm_reclaim(family_name("")), 0);
+	holder_kill(first);
+	assert_int_equal(shm_reclaim(family_name("")), 1);
+	assert_false(exists("a"));
+	assert_true(exists("b"));
+	assert_true(exists("c"));
+	holder_kill(second);
+	assert_int_equal(shm_reclaim(family_name("b")), 1);
+	assert_int_equal(shm_release(&own), 0);
+	assert_int_equal(shm_reclaim(family_name("")), 0);
+}
+
+static void a_child_keeps_what_it_inherited(void **state)
+{
+	struct shm own;
+	int end[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(shm_create(&own, family_name("d"), BYTES, SHM_HELD), 0);
+	assert_int_equal(pipe(end), 0);
+	pid = fork();
+	if (!pid) {
+		char c;
+
+		close(end[1]);
+		_exit(read(end[0], &c, 1) != 0);
+	}
+	shm_close_fd(&own);
+	assert_int_equal(shm_reclaim(family_name("d")), 0);
+	close(end[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(end[0]);
+	assert_int_equal(shm_reclaim(family_name("d")), 1);
+	assert_int_equal(shm_release(&own), 0);
+}
+
+static void only_names_with_the_prefix_are_looked_at(void **state)
+{
+	struct shm s;
+
+	(void)state;
+	assert_int_equal(shm_create(&s, family_name("e"), BYTES, 0), 0);
+	assert_int_equal(shm_reclaim(family_name("f")), 0);
+	assert_true(exists("e"));
+	assert_int_equal(shm_release(&s), 0);
+}
+
 static void no_descriptor_left_is_reported(void **state)
 {
 	struct rlimit before, none;
@@ -275,6 +385,9 @@ int main(void)
 		cmocka_unit_test(mapping_more_than_fits_is_refused),
 		cmocka_unit_test(release_attempts_all_steps_and_repeats_what_failed),
 		cmocka_unit_test(name_that_somebody_else_removed_is_no_error),
+		cmocka_unit_test(objects_of_killed_processes_are_reclaimed_and_of_live_ones_kept),
+		cmocka_unit_test(a_child_keeps_what_it_inherited),
+		cmocka_unit_test(only_names_with_the_prefix_are_looked_at),
 		cmocka_unit_test(no_descriptor_left_is_reported),
 	};
 

@@ -54,6 +54,44 @@ static void sizes_and_device_memory_have_limits(void **state)
 	worker_end(w);
 }
 
+static void host_memory_must_be_a_range_of_addresses(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	void *end = (void *)(UINTPTR_MAX - 7);
+	struct simpler_buffer *b;
+
+	(void)state;
+	assert_int_equal(simpler_worker_wrap_host(w, end, 16, SIMPLER_ACCESS_READ, &b),
+			 SIMPLER_ERR_WRAP_RANGE);
+	expect_error(w, SIMPLER_ERR_WRAP_RANGE, "16 bytes at 0xfffffffffffffff8");
+	assert_int_equal(simpler_worker_wrap_host(w, end, 4, 9, &b), SIMPLER_ERR_INVALID_ARGUMENT);
+	worker_end(w);
+}
+
+static void a_failed_copy_names_addresses_and_size(void **state)
+{
+	struct simpler_worker *w = worker_ready();
+	struct simpler_buffer *d = device_buffer(w, 64), *h;
+	struct simpler_error e;
+	char address[32];
+
+	(void)state;
+	/* the fake chip cannot reach address 1 */
+	assert_int_equal(simpler_worker_wrap_host(w, (void *)1, 48, SIMPLER_ACCESS_READWRITE, &h),
+			 0);
+	snprintf(address, sizeof(address), "chip's 0x%llx",
+		 (unsigned long long)simpler_buffer_address(d));
+	assert_int_equal(simpler_worker_copy_to(w, d, h, NULL), SIMPLER_ERR_INVALID_ARGUMENT);
+	expect_error(w, SIMPLER_ERR_INVALID_ARGUMENT, "copy of 48 bytes from the host's 0x1 to");
+	expect_error(w, SIMPLER_ERR_INVALID_ARGUMENT, address);
+	assert_non_null(strstr(simpler_worker_last_error(w, &e)->hint, "read"));
+	assert_int_equal(simpler_worker_copy_from(w, h, d, NULL), SIMPLER_ERR_INVALID_ARGUMENT);
+	expect_error(w, SIMPLER_ERR_INVALID_ARGUMENT, "copy of 48 bytes to the host's 0x1 from");
+	simpler_buffer_put(h);
+	simpler_buffer_put(d);
+	worker_end(w);
+}
+
 static void freed_buffers_stay_dead_even_at_the_same_address(void **state)
 {
 	struct simpler_worker *w = worker_ready();
@@ -563,6 +601,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		chip_test(allocations_have_their_own_identity),
 		chip_test(sizes_and_device_memory_have_limits),
+		chip_test(host_memory_must_be_a_range_of_addresses),
+		chip_test(a_failed_copy_names_addresses_and_size),
 		chip_test(freed_buffers_stay_dead_even_at_the_same_address),
 		chip_test(refused_native_free_leaves_the_buffer_usable),
 		chip_test(handle_dropped_without_free_lives_until_close),

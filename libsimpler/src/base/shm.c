@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "base/shm.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,17 +46,44 @@ static struct shm_path shm_path(const struct shm *s)
 	return path;
 }
 
-static int shm_create_named(struct shm *s, const char *name)
+static int shm_open_new(struct shm *s)
 {
-	int err = shm_set_name(s, name);
-
-	if (err)
-		return err;
 	s->fd = shm_open(shm_path(s).text, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	if (s->fd < 0)
 		return -errno;
 	s->linked = true;
 	return 0;
+}
+
+/* Takes the lock that shm_reclaim() asks for. -ESTALE: that was quicker and removed the name. */
+static int shm_hold(struct shm *s)
+{
+	struct stat st;
+
+	while (flock(s->fd, LOCK_SH))
+		if (errno != EINTR)
+			return -errno;
+	if (fstat(s->fd, &st))
+		return -errno;
+	if (st.st_nlink)
+		return 0;
+	s->linked = false;
+	shm_close_fd(s);
+	return -ESTALE;
+}
+
+static int shm_create_named(struct shm *s, const char *name, unsigned int flags)
+{
+	int err = shm_set_name(s, name);
+
+	if (err)
+		return err;
+	do {
+		err = shm_open_new(s);
+		if (!err && flags & SHM_HELD)
+			err = shm_hold(s);
+	} while (err == -ESTALE);
+	return err;
 }
 
 static int shm_create_anonymous(struct shm *s)
@@ -87,7 +116,7 @@ int shm_create(struct shm *s, const char *name, size_t bytes, unsigned int flags
 	shm_init(s);
 	if (!bytes || bytes > INT64_MAX)
 		return -EINVAL;
-	err = name ? shm_create_named(s, name) : shm_create_anonymous(s);
+	err = name ? shm_create_named(s, name, flags) : shm_create_anonymous(s);
 	if (!err)
 		err = shm_size(s, bytes, flags);
 	if (err) {
@@ -96,6 +125,46 @@ int shm_create(struct shm *s, const char *name, size_t bytes, unsigned int flags
 	}
 	return err;
 }
+
+/* ---- what dead processes left ---- */
+
+/* Regular and of this user: others may have put anything there. */
+static bool shm_is_ours(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink;
+}
+
+static bool shm_reclaim_one(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool removed;
+
+	if (fd < 0)
+		return false;
+	/* under the lock nobody can begin to hold it, see shm_hold() */
+	removed = !flock(fd, LOCK_EX | LOCK_NB) && shm_is_ours(fd) && !unlinkat(folder, name, 0);
+	close(fd);
+	return removed;
+}
+
+int shm_reclaim(const char *prefix)
+{
+	DIR *folder = opendir("/dev/shm");
+	struct dirent *entry;
+	int count = 0;
+
+	if (!folder)
+		return -errno;
+	while ((entry = readdir(folder)))
+		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
+			count += shm_reclaim_one(dirfd(folder), entry->d_name);
+	closedir(folder);
+	return count;
+}
+
+/* ---- attaching ---- */
 
 static int shm_learn_size(int fd, size_t at_least, size_t *bytes)
 {

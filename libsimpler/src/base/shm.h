@@ -15,6 +15,7 @@
 /* Flags */
 #define SHM_COMMIT	1u	/* create: allocate all pages now (no SIGBUS later) */
 #define SHM_READONLY	2u	/* attach, map: no write access */
+#define SHM_HELD	4u	/* create: shm_reclaim() spares it until its descriptor is closed */
 
 /**
  * struct shm - one object; set by the functions below, read by all
@@ -39,13 +40,24 @@ void shm_init(struct shm *s);
  * shm_create() - make a new zeroed object and own its name
  * @name: one leading slash is dropped, no other is allowed; NULL makes an anonymous object (memfd)
  * @bytes: not 0
- * @flags: 0 or SHM_COMMIT
+ * @flags: SHM_COMMIT, SHM_HELD
  *
  * The descriptor is close-on-exec, the mode 0600. On failure @s owns nothing.
  * Return: 0, -EEXIST, -EINVAL (name or size), -ENAMETOOLONG, -ENOSPC, or another code of the
  * system.
  */
 int shm_create(struct shm *s, const char *name, size_t bytes, unsigned int flags);
+
+/**
+ * shm_reclaim() - remove the names of objects that nobody holds any more
+ * @prefix: of the names; all objects with it must have been made with SHM_HELD
+ *
+ * What tells is a lock on the object, which goes with the process that made it (and with children
+ * that inherited its descriptor), whatever way it ended, and which other containers that share the
+ * objects see as well. Objects of other users are left alone. Thread-safe.
+ * Return: how many were removed, or the negative code of opening their folder.
+ */
+int shm_reclaim(const char *prefix);
 
 /**
  * shm_attach() - open an existing object by name; never unlinks it

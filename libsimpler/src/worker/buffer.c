@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "rts/error.h"
 #include "worker/buffer.h"
 
@@ -216,17 +217,30 @@ static int shm_error(int err, const char *name, uint64_t nbytes, struct simpler_
 	return code;
 }
 
-/* Names are "spl." + owner + "." + id, so that no two Workers collide. */
+#define SHM_PREFIX "spl-"
+
+/* Buffers of processes that were killed; once per process, because nobody waits for it. */
+static void shm_reclaim_dead(void)
+{
+	int count = shm_reclaim(SHM_PREFIX);
+
+	if (count > 0)
+		log_info("removed %d shared buffers that dead processes left", count);
+}
+
+/* Names are the prefix, the owner and an id, so that no two Workers collide. */
 static int shm_open_named(struct simpler_buffer *b, uint64_t nbytes, struct simpler_error *e)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	char name[SHM_NAME_MAX + 1];
 	uint64_t owner;
 	int err;
 
+	pthread_once(&once, shm_reclaim_dead);
 	memcpy(&owner, b->desc.identity.owner, sizeof(owner));
-	snprintf(name, sizeof(name), "spl.%016llx.%llx", (unsigned long long)owner,
+	snprintf(name, sizeof(name), SHM_PREFIX "%016llx.%llx", (unsigned long long)owner,
 		 (unsigned long long)b->desc.identity.buffer_id);
-	err = shm_create(&b->shm, name, nbytes, SHM_COMMIT);
+	err = shm_create(&b->shm, name, nbytes, SHM_COMMIT | SHM_HELD);
 	if (err)
 		return shm_error(err, name, nbytes, e);
 	err = shm_map(&b->shm, 0);
@@ -278,9 +292,16 @@ static int buffer_create_shm(struct simpler_worker *w, struct simpler_buffer *b,
 static int buffer_create_host(struct simpler_worker *w, struct simpler_buffer *b, void *data,
 			      uint64_t nbytes, enum simpler_access access, struct simpler_error *e)
 {
+	uint64_t end;
+
 	if (!data || access > SIMPLER_ACCESS_READWRITE)
-		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "address %p, access %d", data,
-			       (int)access);
+		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT,
+			       "host memory at %p with access %d: the address must not be NULL, "
+			       "the access one of enum simpler_access", data, (int)access);
+	if (__builtin_add_overflow((uintptr_t)data, nbytes, &end))
+		return err_set(e, SIMPLER_ERR_WRAP_RANGE,
+			       "%llu bytes at %p are not a range of addresses",
+			       (unsigned long long)nbytes, data);
 	buffer_set_desc(b, SIMPLER_SPACE_HOST, access, SIMPLER_BACKEND_FORK_SHM, nbytes);
 	buffer_set_address(b, (uintptr_t)data);
 	b->data = data;

@@ -176,6 +176,22 @@ static uint64_t copy_after(const struct copy *c)
 	return after;
 }
 
+static int copy_error(const struct copy *c, int rc, struct simpler_error *e)
+{
+	const void *host = (const char *)(c->host.buffer ? c->host.buffer->data : c->host.data) +
+			   c->host_offset;
+
+	err_set(e, rc, "copy of %llu bytes %s the host's %p %s the chip's 0x%llx failed: %s",
+		(unsigned long long)c->nbytes, c->to_device ? "from" : "to", host,
+		c->to_device ? "to" : "from",
+		(unsigned long long)(c->device->address + c->device_offset),
+		simpler_error_description(rc));
+	if (rc == SIMPLER_ERR_INVALID_ARGUMENT)
+		err_hint(e, "not all of the host memory can be %s",
+			 c->to_device ? "read" : "written");
+	return rc;
+}
+
 static int copy_run(struct simpler_worker *w, struct copy *c, const struct simpler_copy *range)
 {
 	static const struct simpler_copy whole = { 0 };
@@ -203,8 +219,7 @@ static int copy_run(struct simpler_worker *w, struct copy *c, const struct simpl
 		pthread_mutex_lock(&w->lock);
 		copy_use(c, -1);
 		if (rc)
-			err_set(&e, rc, "copy of %llu bytes failed: %s",
-				(unsigned long long)c->nbytes, simpler_error_description(rc));
+			copy_error(c, rc, &e);
 	}
 	lease_end(w, &lease);
 	return rc ? worker_failed(w, &e) : 0;
