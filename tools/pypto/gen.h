@@ -51,6 +51,16 @@ bool gen_is_strided(struct px *px, const struct ir_program *program, const struc
 uint32_t gen_passed_params(struct px *px, const struct ir_function *f);
 bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts);
 
+/* ---- Pipes and clusters (gen_pipe.c, gen_free.c) ---- */
+
+/* Number of the pipe at parameter @param: the same at both ends, different for different pipes. */
+unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
+			     const struct ir_function *f, uint32_t param);
+/* Mistakes for what breaks the rules of section 15.4. Return: 0, or -EINVAL. */
+int gen_check_groups(struct px *px, const struct ir_program *program, const struct ir_function *f);
+/* @frees[k] gets the pipes of which a slot is free behind statement @k of @stmts. */
+void gen_frees(struct px *px, const struct ir_list *stmts, struct ir_list *frees);
+
 /* ---- C++ expressions (gen_expr.c) ---- */
 
 struct gen_cxx {
@@ -112,6 +122,6 @@ const char *gen_cce(struct px *px, const struct ir_program *program, const struc
 		    enum gen_arch arch);
 /* kernels/<core>/<f>.cpp around what the assembler made of the .pto text: section 12.1. */
 const char *gen_wrapper(struct px *px, const struct ir_program *program,
-			const struct ir_function *f, const char *assembled);
+			const struct ir_function *f, enum gen_arch arch, const char *assembled);
 
 #endif

@@ -727,8 +727,7 @@ static void put_entry(struct orch *o, const struct slots *s, struct text *out)
 	text_put(out, "}\n\n}  // extern \"C\"\n");
 }
 
-static struct orch *orch_new(struct px *px, const struct ir_program *program,
-			     const struct ir_function *f)
+struct orch *orch_new(struct px *px, const struct ir_program *program, const struct ir_function *f)
 {
 	struct orch *o = px_new(px, struct orch);
 

@@ -64,6 +64,9 @@ int orch_alias(struct orch *o);
 /* Entity of an expression; NULL when it is none. */
 struct entity *orch_entity(struct orch *o, const struct ir_node *e);
 
+/* After the alias analysis; NULL with mistakes. */
+struct orch *orch_new(struct px *px, const struct ir_program *program, const struct ir_function *f);
+
 /* gen_orch_task.c: the lines of one submit */
 void orch_task(struct orch *o, const struct ir_call *call);
 

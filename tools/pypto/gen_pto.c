@@ -195,6 +195,16 @@ static void put_views(struct pto_gen *g, const char ***strides)
 			put_view(g, g->f->params.at[p], strides[p]);
 }
 
+static bool has_pipes(const struct ir_function *f)
+{
+	uint32_t p;
+
+	for (p = 0; p < f->params.n; p++)
+		if (f->params.at[p]->type->kind == TY_PIPE)
+			return true;
+	return false;
+}
+
 /* Parameters, symbolic extents, then the strides of tensors that may have gaps. */
 static const char ***put_parameters(struct pto_gen *g, struct text *out)
 {
@@ -216,20 +226,14 @@ static const char ***put_parameters(struct pto_gen *g, struct text *out)
 		for (d = 0; d + 1 < type->shape.n; d++)
 			strides[p][d] = extra_parameter(g, out);
 	}
+	if (has_pipes(g->f) && g->arch == ARCH_A2A3) {
+		g->gm_slots = px_printf(g->px, "%%arg%u", g->n_args);
+		text_printf(out, "%s%s: !pto.ptr<f32>", g->n_args++ ? ", " : "", g->gm_slots);
+	}
 	return strides;
 }
 
 /* ---- The function ---- */
-
-static bool has_pipes(const struct ir_function *f)
-{
-	uint32_t p;
-
-	for (p = 0; p < f->params.n; p++)
-		if (f->params.at[p]->type->kind == TY_PIPE)
-			return true;
-	return false;
-}
 
 static struct pto_gen *gen_new(struct px *px, const struct ir_program *program,
 			       const struct ir_function *f, enum gen_arch arch)

@@ -49,7 +49,8 @@ struct pto_gen {
 	struct var_map tensors;		/* tensor variable -> struct pto_tensor */
 	struct var_map known;		/* interned text of a constant -> its name */
 	struct var_map nonnegative;
-	struct var_map pipes;		/* pipe parameter -> its number + 1 */
+	struct var_map pipes;		/* pipe parameter -> its number as text */
+	const char *gm_slots;		/* parameter for the slots of pipes in global memory */
 	struct pto_tile *all_tiles;
 	struct ir_list extents;
 };
@@ -93,6 +94,7 @@ void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_
 bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 void pto_pipes(struct pto_gen *g);
+void pto_free(struct pto_gen *g, const struct ir_node *pipe);
 void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsigned int n,
 	      const struct pto_tile *out);
 

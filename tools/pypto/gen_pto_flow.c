@@ -369,8 +369,13 @@ static void put_stmt(struct pto_gen *g, struct ir_node *stmt, const struct ir_li
 void pto_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results)
 {
 	struct ir_list stmts = body->kind == IR_OPS ? IR_AS(body, seq)->stmts : ir_stmts(&body);
-	uint32_t i;
+	struct ir_list *frees = px_alloc(g->px, stmts.n + 1, sizeof(*frees));
+	uint32_t i, k;
 
-	for (i = 0; i < stmts.n; i++)
+	gen_frees(g->px, &stmts, frees);
+	for (i = 0; i < stmts.n; i++) {
 		put_stmt(g, stmts.at[i], results);
+		for (k = 0; k < frees[i].n; k++)
+			pto_free(g, frees[i].at[k]);
+	}
 }

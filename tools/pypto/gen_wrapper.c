@@ -179,8 +179,18 @@ static void put_head(struct text *out, const struct ir_function *f)
 "// --- ptoas-generated code ---\n", f->name);
 }
 
+static bool has_pipes(const struct ir_function *f)
+{
+	uint32_t p;
+
+	for (p = 0; p < f->params.n; p++)
+		if (f->params.at[p]->type->kind == TY_PIPE)
+			return true;
+	return false;
+}
+
 const char *gen_wrapper(struct px *px, const struct ir_program *program,
-			const struct ir_function *f, const char *assembled)
+			const struct ir_function *f, enum gen_arch arch, const char *assembled)
 {
 	struct wrapper w = { .program = program, .f = f, .arguments = { .px = px },
 			     .g = { .px = px, .out = { .px = px }, .names = { .px = px },
@@ -197,6 +207,8 @@ const char *gen_wrapper(struct px *px, const struct ir_program *program,
 	for (i = 0; i < extents.n; i++)
 		unpack_extent(&w, extents.at[i]);
 	unpack_strides(&w);
+	if (arch == ARCH_A2A3 && has_pipes(f))
+		argument(&w, "nullptr");
 	text_printf(&out,
 "\n// --- CCE-compatible entry point ---\n"
 "extern \"C\" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t* args)\n"

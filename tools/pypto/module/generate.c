@@ -33,7 +33,7 @@ static const char *make_text(struct px *px, const struct request *r)
 		return gen_cce(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
 	if (!strcmp(r->what, "pto place"))
 		return place_text(px, r);
-	return gen_wrapper(px, r->program, r->f, r->text);
+	return gen_wrapper(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3, r->text);
 }
 
 /* The program of a Python object; NULL with TypeError. */
@@ -112,8 +112,11 @@ static const struct ir_function *find_called(struct px *px, const struct ir_prog
 {
 	const struct ir_function *orch = gen_orchestration_of(px, program);
 
-	if (orch)
-		*called = gen_called(px, program, orch);
+	if (!orch)
+		return NULL;
+	*called = gen_called(px, program, orch);
+	if (!px->n_errors)
+		gen_check_groups(px, program, orch);
 	return orch;
 }
 
