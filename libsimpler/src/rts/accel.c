@@ -95,16 +95,13 @@ static int find(struct accel_device *d, uint32_t arch, int32_t device_id)
 {
 	unsigned int numbers[MAX_NODES];
 	int count = node_numbers(numbers);
-	int rc = -ENODEV;
 
 	qsort(numbers, (size_t)count, sizeof(numbers[0]), by_number);
 	for (int i = 0; i < count; i++) {
 		int node = open_node(d, numbers[i], arch);
 
-		if (node == -EACCES || node == -EPERM) {
+		if (node == -EACCES || node == -EPERM)
 			log_warn("no permission to open %s; be in the group that owns it", d->path);
-			rc = node;
-		}
 		if (node)
 			continue;
 		if (!device_id--)
@@ -112,7 +109,7 @@ static int find(struct accel_device *d, uint32_t arch, int32_t device_id)
 		close(d->fd);
 		d->fd = -1;
 	}
-	return rc == -ENODEV ? rc : -ENODEV;
+	return -ENODEV;
 }
 
 /* ---- devices ---- */
