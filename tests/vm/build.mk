@@ -28,8 +28,8 @@ $(vm_GUEST_TESTS): $(BUILD)/tests/vm/guest/%: $(BUILD)/obj/tests/vm/guest/%.c.o 
 vm_guest_objects := $(addsuffix .o,$(addprefix $(BUILD)/obj/,$(wildcard tests/vm/guest/*.c)))
 $(vm_guest_objects): CPPFLAGS += -I/usr/include/libdrm
 
-.PHONY: check-vm do-check-vm bench-vm do-bench-vm
-check-vm bench-vm: setup
+.PHONY: check-vm do-check-vm bench-vm do-bench-vm check-kernel-debug do-check-kernel-debug
+check-vm bench-vm check-kernel-debug: setup
 	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
 vm_ITEMS := build=$(BUILD) deadline=1200 cmocka=scripts/vm
 full_NEEDS += $(vm_GUEST_TESTS) modules
@@ -38,3 +38,12 @@ do-check-vm: tests $(vm_GUEST_TESTS) modules
 	$(Q)scripts/run-tests $(vm_ITEMS)
 do-bench-vm: tests $(vm_GUEST_TESTS) modules
 	SIMPLER_BUILD_DIR=$(BUILD) scripts/vm --bench
+
+# make check-kernel-debug: the same in a kernel with KASAN, lockdep, kmemleak and object tracking.  Not part of `make check`:
+# building it takes 15 minutes on two quiet cores, and it is several times slower.
+vm_DEBUG := $(BUILD)/debug-kernel
+do-check-kernel-debug: tests $(vm_GUEST_TESTS)
+	@echo '  KERNEL  $(vm_DEBUG)/root'
+	$(Q)JOBS=$(JOBS) scripts/kernel-build x86_64 $(vm_DEBUG) tests/vm/debug.config
+	$(Q)VM_KERNEL=$(vm_DEBUG) VM_DEADLINE=7000 VM_TEST_DEADLINE=2000 \
+		scripts/run-tests build=$(BUILD) deadline=7200 cmocka=scripts/vm
