@@ -39,7 +39,9 @@ struct private_core {
 		set_arch(2201);
 		core.block_num = 1;
 		core.sub_block_dim = 1;
-		core.is_aic = 0;
+#if defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
+		core.is_aic = 1;
+#endif
 	}
 	~private_core() { clear(); }
 	private_core(const private_core &) = delete;
@@ -135,22 +137,6 @@ inline bool checked()
 }
 
 } // namespace core
-
-namespace cpu_sim {
-
-/* Coordinates that a kernel called as a plain function sees on this thread. */
-inline void set_execution_context(uint32_t block, uint32_t sub, uint32_t sub_dim,
-				  uint32_t block_num = 1)
-{
-	pto_core *c = core::self();
-
-	c->block_idx = int32_t(block);
-	c->block_num = int32_t(block_num);
-	c->sub_block_id = sub;
-	c->sub_block_dim = sub_dim;
-}
-
-} // namespace cpu_sim
 
 enum class NPUArch { A2A3 = 2201, A5 = 3510 };
 

@@ -16,6 +16,7 @@
 
 #include "pto/check/checker.hpp"
 #include "pto/common/core.hpp"
+#include "pto/common/hooks.hpp"
 #include "pto_qualifiers.h"
 
 #if !defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
@@ -117,12 +118,12 @@ inline void set_ctrl(uint64_t v) { pto::core::self()->ctrl = v; }
 inline uint64_t sbitset0(uint64_t v, int bit) { return v & ~(uint64_t(1) << bit); }
 inline uint64_t sbitset1(uint64_t v, int bit) { return v | uint64_t(1) << bit; }
 
-inline int64_t get_block_idx() { return pto::core::self()->block_idx; }
+inline int64_t get_block_idx() { return pto::cpu_sim::place()->block_idx; }
 inline int64_t get_block_num() { return pto::core::self()->block_num; }
-inline int64_t get_subblockid() { return pto::core::self()->sub_block_id; }
-inline int64_t get_subblockdim() { return pto::core::self()->sub_block_dim; }
+inline int64_t get_subblockid() { return pto::cpu_sim::place()->sub_block_id; }
+inline int64_t get_subblockdim() { return pto::cpu_sim::place()->sub_block_dim; }
 inline int64_t get_coreid() { return pto::core::self()->core_id; }
-inline uint64_t get_task_cookie() { return pto::core::self()->task_cookie; }
+inline uint64_t get_task_cookie() { return pto::cpu_sim::place()->task_cookie; }
 
 [[noreturn]] inline void trap() { pto::core::fail("trap: the kernel executed trap()"); }
 

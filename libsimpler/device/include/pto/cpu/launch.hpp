@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "pto/common/core.hpp"
+#include "pto/common/hooks.hpp"
 
 namespace pto {
 namespace cpu_sim {

@@ -17,6 +17,7 @@
 #include "pto/cpu/assign.hpp"
 #include "pto/cpu/copy.hpp"
 #include "pto/cpu/fixpipe.hpp"
+#include "pto/cpu/plain_pipe.hpp"
 
 extern "C" {
 /* Present in kernels that use an instruction which may suspend the block. */
@@ -37,25 +38,23 @@ constexpr bool is_odd(TileSplitAxis s)
 }
 constexpr bool on_cube(TileType loc) { return loc != TileType::Vec; }
 
-/* The table of core services; pipes have no meaning without a runtime. */
+/* The table of core services: the runtime's, or those of plain functions. */
 inline const pto_core_ops *services()
 {
 	/* keeps the marker symbol in the object */
 	__asm__ volatile("" : : "r"(&pto_kernel_may_block));
-	if (!pto_core_ops_bound)
-		core::fail("TPUSH and TPOP need a runtime that connects the cores of a cluster");
-	return pto_core_ops_bound;
+	return pto_core_ops_bound ? pto_core_ops_bound : plain_services();
 }
 
 /* The second lane of a block with two takes no part in unsplit transfers. */
 inline bool is_idle_lane(bool split)
 {
-	const pto_core *c = core::self();
+	const pto_core *c = cpu_sim::place();
 
 	return !split && !c->is_aic && c->sub_block_dim == 2 && c->sub_block_id == 1;
 }
 
-inline int lane_of(bool split) { return split ? int(core::self()->sub_block_id & 1) : 0; }
+inline int lane_of(bool split) { return split ? int(cpu_sim::place()->sub_block_id & 1) : 0; }
 
 /* Element type in the slot: the tile's, unless the push converts the accumulator. */
 template <typename T, typename Params>
@@ -256,23 +255,34 @@ inline void pop(Pipe &p, T &t)
 	p.popped++;
 }
 
+/* A pipe of both directions is pushed to by cubes one way, by vectors the other. */
+template <typename Pipe>
+inline pto_pipe_dir push_dir()
+{
+	if (Pipe::Dir == DIR_BOTH)
+		return core::self()->is_aic ? PTO_PIPE_C2V : PTO_PIPE_V2C;
+	return Pipe::Dir == DIR_C2V || Pipe::Dir == DIR_C2V_GM ? PTO_PIPE_C2V : PTO_PIPE_V2C;
+}
+template <typename Pipe>
+inline pto_pipe_dir pop_dir()
+{
+	if (Pipe::Dir != DIR_BOTH)
+		return push_dir<Pipe>();
+	return core::self()->is_aic ? PTO_PIPE_V2C : PTO_PIPE_C2V;
+}
+
 template <typename Pipe, TileSplitAxis Split>
 inline void release(Pipe &p)
 {
 	constexpr bool split = is_split(Split);
 	const pto_core_ops *ops = services();
 	const pto_pipe key = p.key();
-	const bool cube = core::self()->is_aic;
 
 	if (!is_idle_lane(split))
-		ops->pop_free(&key, cube ? PTO_PIPE_V2C : PTO_PIPE_C2V, split ? 2 : 1);
+		ops->pop_free(&key, pop_dir<Pipe>(), split ? 2 : 1);
 }
 
 /* ---- global tensors as slots ---- */
-
-/* The producer of a core type: cubes push to vectors, vectors to the cube. */
-inline pto_pipe_dir push_dir() { return core::self()->is_aic ? PTO_PIPE_C2V : PTO_PIPE_V2C; }
-inline pto_pipe_dir pop_dir() { return core::self()->is_aic ? PTO_PIPE_V2C : PTO_PIPE_C2V; }
 
 /* Where the calling lane's share of a slot starts. */
 template <typename Pipe>
@@ -292,7 +302,7 @@ inline void allocate(Pipe &p, G &g)
 {
 	const pto_pipe key = p.key();
 
-	p.allocated = services()->push_begin(&key, push_dir(), is_split(Split) ? 2 : 1);
+	p.allocated = services()->push_begin(&key, push_dir<Pipe>(), is_split(Split) ? 2 : 1);
 	g.SetAddr(reinterpret_cast<typename G::DType *>(share<Pipe>(p.allocated, is_split(Split))));
 }
 
@@ -317,7 +327,7 @@ inline void push_tensor(Pipe &p, const G &g)
 	lane.elem_bytes = sizeof(typename G::RawDType);
 	lane.offset = split && lane_of(true) ? Pipe::SlotBytes / 2 : 0;
 	p.allocated = nullptr;
-	services()->push_end(&key, push_dir(), split ? 2 : 1);
+	services()->push_end(&key, push_dir<Pipe>(), split ? 2 : 1);
 }
 
 /* Binds @g to the elements of the next slot. */
@@ -325,7 +335,7 @@ template <typename Pipe, TileSplitAxis Split, typename G>
 inline void pop_tensor(Pipe &p, G &g)
 {
 	const pto_pipe key = p.key();
-	uint8_t *slot = services()->pop_begin(&key, pop_dir(), is_split(Split) ? 2 : 1);
+	uint8_t *slot = services()->pop_begin(&key, pop_dir<Pipe>(), is_split(Split) ? 2 : 1);
 	const PipeSlotHeader *head = reinterpret_cast<const PipeSlotHeader *>(slot);
 	const PipeLane &lane = head->lane[lane_of(is_split(Split))];
 
