@@ -444,7 +444,9 @@ static void chip_case_20_an_invalid_or_unknown_id_is_refused(void **state)
 	script_fails(SIMPLER_RUN_INVALID_ARGS, "never submitted", "stamp A; stamp B dep:?");
 	script_fails(SIMPLER_RUN_INVALID_ARGS, "names task 0:123456, which was never submitted",
 		     "stamp A; stamp B wait:+");
+	script_fails(SIMPLER_RUN_INVALID_ARGS, "which is the task itself", "stamp A; stamp B dep:=");
 	script_ok("stamp A; stamp B dep:A");
+	script_ok("stamp A; stamp B; stamp D dep:=");
 }
 
 static void chip_case_20_a_completed_or_retired_id_is_no_wait(void **state)

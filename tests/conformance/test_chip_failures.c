@@ -217,9 +217,9 @@ static void misuse_of_the_completion_slab(void **state)
 	(void)state;
 	open_chip();
 	for (uint64_t how = 0; how < 4; how++)
-		completion_slab(how, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, "completion condition");
-	completion_slab(4, SIMPLER_RUN_ASYNC_WAIT_OVERFLOW, "completion condition");
-	completion_slab(5, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "registered 65 completion conditions");
+		completion_slab(how, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, "completion condition 0 is not valid");
+	completion_slab(4, SIMPLER_RUN_ASYNC_WAIT_OVERFLOW, "more than 64 completion conditions");
+	completion_slab(5, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "registered 65 completion conditions, at most 64 are allowed");
 	completion_slab(6, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "completion condition");
 	completion_slab(7, SIMPLER_RUN_ASYNC_REGISTRATION_FAILED, "completion condition");
 	completion_slab(9, SIMPLER_RUN_ASYNC_COMPLETION_INVALID, "0x1000, which is not readable memory");
@@ -530,6 +530,8 @@ static void tasks_that_wait_for_ever_are_stall_class_4(void **state)
 	script_setup(NULL);
 	script_fails(SIMPLER_RUN_SCHEDULER_TIMEOUT, "sub_class=S4", "keep A; stamp B wait:A");
 	assert_int_equal(script_chip.status.sub_class, 4);
+	assert_non_null(strstr(script_chip.status.text, " waits until the word at 0x"));
+	assert_non_null(strstr(script_chip.status.text, "(kernel stamp) waits for 1 tasks and 0 pipes"));
 	assert_int_equal(script_chip.status.tasks_submitted, 2);
 	assert_int_equal(script_chip.status.tasks_completed, 0);
 	script_ok("stamp A");

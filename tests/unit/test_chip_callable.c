@@ -212,7 +212,7 @@ static void kernels_tell_their_name_and_whether_they_may_block(void **state)
 	callable_add(&b, 5, kernel_block);
 	callable_add(&b, 6, kernel_add);
 	c = load(&b);
-	assert_string_equal(c->kernels[0].name, "kernel 5");
+	assert_string_equal(c->kernels[0].name, "func_5");
 	assert_true(c->kernels[0].may_block);
 	assert_string_equal(c->kernels[1].name, "add");
 	assert_false(c->kernels[1].may_block);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Deferred completion: a subtask ends when its kernel has returned and its conditions hold (chip-runtime §9). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,21 @@ struct chip_async_wait {
 	struct pto_async_condition conditions[];
 };
 
+static bool is_valid(const struct pto_async_condition *cond)
+{
+	return (cond->type == TYPE_COUNTER || cond->type == TYPE_EVENT) &&
+	       cond->engine <= ENGINE_LAST && cond->addr && cond->addr % 4 == 0;
+}
+
+static uint32_t first_invalid(const struct chip_core *core)
+{
+	uint32_t i = 0;
+
+	while (i < core->async_count && is_valid(&core->async_entries[i]))
+		i++;
+	return i;
+}
+
 static int check(const struct chip_core *core)
 {
 	/* the word is the kernel's to write: anything but a code of this kind is misuse */
@@ -29,14 +45,30 @@ static int check(const struct chip_core *core)
 			       core->async_error : SIMPLER_RUN_ASYNC_REGISTRATION_FAILED;
 	if (core->async_count > PTO_ASYNC_CONDITIONS)
 		return SIMPLER_RUN_ASYNC_REGISTRATION_FAILED;
-	for (uint32_t i = 0; i < core->async_count; i++) {
-		const struct pto_async_condition *cond = &core->async_entries[i];
+	return first_invalid(core) < core->async_count ? SIMPLER_RUN_ASYNC_COMPLETION_INVALID : 0;
+}
 
-		if ((cond->type != TYPE_COUNTER && cond->type != TYPE_EVENT) ||
-		    cond->engine > ENGINE_LAST || !cond->addr || cond->addr % 4)
-			return SIMPLER_RUN_ASYNC_COMPLETION_INVALID;
-	}
-	return 0;
+static void refuse(struct chip *c, struct chip_core *core, int code)
+{
+	const char *kernel = core->kernel->name;
+	const struct pto_async_condition *cond;
+	uint32_t bad;
+
+	if (core->async_error == SIMPLER_RUN_ASYNC_WAIT_OVERFLOW)
+		chip_fail_sched(c, code, core, "kernel %s registered more than %d completion conditions",
+				kernel, PTO_ASYNC_CONDITIONS);
+	else if (core->async_error)
+		chip_fail_sched(c, code, core, "kernel %s set the error word of its completion conditions to %d",
+				kernel, core->async_error);
+	else if (core->async_count > PTO_ASYNC_CONDITIONS)
+		chip_fail_sched(c, code, core, "kernel %s registered %u completion conditions, at most %d are allowed",
+				kernel, core->async_count, PTO_ASYNC_CONDITIONS);
+	if (core->async_error || core->async_count > PTO_ASYNC_CONDITIONS)
+		return;
+	bad = first_invalid(core);
+	cond = &core->async_entries[bad];
+	chip_fail_sched(c, code, core, "kernel %s: completion condition %u is not valid: address 0x%llx, engine %d, type %d",
+			kernel, bad, (unsigned long long)cond->addr, (int)cond->engine, (int)cond->type);
 }
 
 bool async_defer(struct chip *c, struct chip_core *core)
@@ -45,9 +77,7 @@ bool async_defer(struct chip *c, struct chip_core *core)
 	int code = check(core);
 
 	if (code) {
-		chip_fail_sched(c, code, core, "kernel %s registered %u completion conditions, of which at most %d valid ones are allowed",
-				core->kernel->name, core->async_count,
-				PTO_ASYNC_CONDITIONS);
+		refuse(c, core, code);
 		return false;
 	}
 	w = malloc(sizeof(*w) + core->async_count * sizeof(w->conditions[0]));
@@ -116,6 +146,20 @@ bool chip_poll_async(struct chip *c)
 		link = &c->async_waits;
 	}
 	return any;
+}
+
+size_t async_describe(const struct chip *c, char *buf, size_t size)
+{
+	const struct chip_async_wait *w = c->async_waits;
+	const struct pto_async_condition *cond;
+	char name[24];
+
+	if (!w)
+		return 0;
+	cond = &w->conditions[w->open - 1];
+	return (size_t)snprintf(buf, size, "; task %s of func_id %d waits until the word at 0x%llx is at least %u",
+				chip_task_name(w->task->base.id, name), w->who.func_id,
+				(unsigned long long)cond->addr, (uint32_t)cond->expected_value);
 }
 
 void async_reset(struct chip *c)

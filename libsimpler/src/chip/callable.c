@@ -97,7 +97,7 @@ static void name_kernel(struct chip_kernel *k, const char *soname)
 	if (n)
 		snprintf(k->name, sizeof(k->name), "%.*s", (int)n, soname);
 	else
-		snprintf(k->name, sizeof(k->name), "kernel %d", k->func_id);
+		snprintf(k->name, sizeof(k->name), "func_%d", k->func_id);
 }
 
 static void keep_object(const struct elf_object *o, void **handle, uintptr_t *text_lo,

@@ -162,6 +162,7 @@ struct chip_group {
 
 /* State of a pipe tensor: orders the members of a group that it connects. */
 struct chip_pipe_link {
+	uint32_t group;			/* id of the cluster group of its first end; 0 none yet */
 	bool ready;			/* the producer's data dependences are met */
 	struct chip_edge *waiting;	/* consumers submitted or ready before that */
 };

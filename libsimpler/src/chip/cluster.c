@@ -151,6 +151,22 @@ static struct chip_pipe_link *link_get(struct chip *c, uint64_t id)
 	return &c->links[id];
 }
 
+/* A pipe is memory of a cluster: its ends must be on the same one. */
+static bool same_group(struct chip *c, struct chip_pipe_link *link, const struct chip_task *t,
+		       uint64_t pipe)
+{
+	if (!t->group || link->group == t->group->id)
+		return true;
+	if (!link->group) {
+		link->group = t->group->id;
+		return true;
+	}
+	chip_fail_orch(c, SIMPLER_RUN_INVALID_ARGS,
+		       "pipe %llu connects tasks on different allocations of clusters; both ends need the same one",
+		       (unsigned long long)pipe);
+	return false;
+}
+
 int cluster_wire_pipes(struct chip *c, struct chip_task *t)
 {
 	for (uint64_t i = 1; i <= t->pipe_ids[0]; i++) {
@@ -161,6 +177,8 @@ int cluster_wire_pipes(struct chip *c, struct chip_task *t)
 			chip_fail_orch(c, SIMPLER_RUN_HOST_MEMORY, "no host memory for pipes");
 			return -1;
 		}
+		if (!same_group(c, link, t, t->pipe_ids[i] >> 1))
+			return -1;
 		if (t->pipe_ids[i] & 1 || link->ready)
 			continue;
 		e = sched_edge(c);

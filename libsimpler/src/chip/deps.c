@@ -96,6 +96,12 @@ static bool wire_explicit(struct wiring *w, const struct pto_core_args *args)
 
 		if (!deps_lookup_id(w->c, args->deps[i], "an explicit dependency", &producer))
 			return false;
+		if (producer == w->task) {
+			chip_fail_orch(w->c, SIMPLER_RUN_INVALID_ARGS,
+				       "an explicit dependency names task %u:%u, which is the task itself and was never submitted",
+				       (unsigned int)(args->deps[i] >> 32), (unsigned int)args->deps[i]);
+			return false;
+		}
 		if (producer && !producer->base.consumed && flags)
 			add_producer(w, producer, flags);
 		else if (!producer && deps_is_held(w->c, args->deps[i]))

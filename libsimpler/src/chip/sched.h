@@ -64,6 +64,8 @@ static inline bool has_kernels(const struct chip_task *t)
 /* Deferred completion (async.c): true when the subtask's end must wait for conditions. */
 bool async_defer(struct chip *c, struct chip_core *core);
 
+/* What the first open condition waits for, as part of a report; bytes written or wanted. */
+size_t async_describe(const struct chip *c, char *buf, size_t size);
 void async_reset(struct chip *c);
 
 /* Cluster groups (cluster.c). */

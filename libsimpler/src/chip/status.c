@@ -7,6 +7,9 @@
 #include "base/log.h"
 #include "chip/chip.h"
 #include "chip/pipe.h"
+#include "chip/sched.h"
+
+#define WAITING_TASKS	4	/* named in a report */
 
 const char *chip_task_name(uint64_t id, char buf[24])
 {
@@ -124,6 +127,52 @@ static int describe_core(const struct chip_core *core, char *buf, size_t size)
 			core->pub.block_num, core->kernel->name, state);
 }
 
+static const char *first_kernel(const struct chip_task *t)
+{
+	for (int slot = 0; slot < CHIP_SLOTS; slot++)
+		if (t->kernels[slot])
+			return t->kernels[slot]->name;
+	return "none";
+}
+
+/* A task that is on no core. */
+static size_t describe_task(const struct chip_task *t, char *buf, size_t size)
+{
+	char name[24];
+	int used = snprintf(buf, size, "; task %s (kernel %s)", chip_task_name(t->base.id, name),
+			    first_kernel(t));
+
+	if ((size_t)used >= size)
+		return (size_t)used;
+	if (t->state == CHIP_READY)
+		return (size_t)used + (size_t)snprintf(buf + used, size - (size_t)used,
+						       " is ready but no core is free for it");
+	return (size_t)used + (size_t)snprintf(buf + used, size - (size_t)used,
+					       " waits for %u tasks and %u pipes", t->waits,
+					       t->pipe_waits);
+}
+
+/* The oldest ones; those with a block on a core are described with the core. */
+static size_t describe_waiting(const struct chip *c, char *buf, size_t size)
+{
+	size_t used = 0;
+	int left = WAITING_TASKS;
+
+	for (uint32_t r = 0; r < CHIP_RINGS; r++)
+		for (uint32_t i = c->rings[r].alive; i != c->rings[r].next; i++) {
+			const void *slot = c->rings[r].slots[i & (c->rings[r].window - 1)];
+			const struct chip_task *t = slot;
+
+			if (chip_slot_is_mark(slot) || t->state == CHIP_COMPLETED || !t->kernel_mask ||
+			    (t->state == CHIP_READY && t->next_block))
+				continue;
+			if (!left-- || used >= size)
+				return used;
+			used += describe_task(t, buf + used, size - used);
+		}
+	return used;
+}
+
 void chip_describe_stall(const struct chip *c, char *buf, size_t size)
 {
 	uint32_t cores = c->config.clusters * CHIP_CORES_PER_CLUSTER;
@@ -135,6 +184,10 @@ void chip_describe_stall(const struct chip *c, char *buf, size_t size)
 	for (uint32_t i = 0; i < cores && used < size; i++)
 		if (c->cores[i].state != CHIP_CORE_FREE)
 			used += (size_t)describe_core(&c->cores[i], buf + used, size - used);
+	if (used < size)
+		used += async_describe(c, buf + used, size - used);
+	if (used < size)
+		used += describe_waiting(c, buf + used, size - used);
 	for (uint32_t r = 0; r < CHIP_RINGS && used < size; r++) {
 		const struct chip_ring *ring = &c->rings[r];
 

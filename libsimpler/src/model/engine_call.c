@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Calls of foreign code, orchestrations and kernels: arguments, guard, faults, cost. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -25,9 +26,20 @@ static const char *fault_name(const struct guard_fault *f)
 	return name ? name : "unknown signal";
 }
 
+/* An address outside is one of a library, or where a wild jump led. */
+static const char *pc_name(uintptr_t pc, uintptr_t lo, uintptr_t hi, char buf[64])
+{
+	if (pc >= lo && pc < hi)
+		snprintf(buf, 64, "offset 0x%llx of its code", (unsigned long long)(pc - lo));
+	else
+		snprintf(buf, 64, "pc 0x%llx outside its code", (unsigned long long)pc);
+	return buf;
+}
+
 void engine_report_orchestration(struct engine *e, const struct guard_fault *f)
 {
 	struct chip *c = &e->chip;
+	char where[64];
 
 	if (f->code == GUARD_CODE_INTERRUPT) {
 		c->failure.sub_class = 5;
@@ -39,9 +51,9 @@ void engine_report_orchestration(struct engine *e, const struct guard_fault *f)
 		c->failure.address = f->addr;
 		c->failure.pc = f->pc;
 		chip_fail_orch(c, SIMPLER_RUN_KERNEL_FAULT,
-			       "the orchestration crashed: %s at address 0x%llx, offset 0x%llx of its code",
-			       fault_name(f), (unsigned long long)f->addr,
-			       (unsigned long long)(f->pc - c->callable->text_lo));
+			       "the orchestration crashed: %s at address 0x%llx, %s", fault_name(f),
+			       (unsigned long long)f->addr,
+			       pc_name(f->pc, c->callable->text_lo, c->callable->text_hi, where));
 	}
 }
 
@@ -128,7 +140,7 @@ static void report_kernel_fault(struct engine *e, struct chip_core *core,
 				const struct guard_fault *f, bool overflow)
 {
 	struct chip *c = &e->chip;
-	char task[24];
+	char task[24], where[64];
 
 	if (chip_is_fatal(c) && c->failure.sched_code)
 		return;
@@ -145,11 +157,11 @@ static void report_kernel_fault(struct engine *e, struct chip_core *core,
 	c->failure.address = f->addr;
 	c->failure.pc = f->pc;
 	chip_fail_sched(c, SIMPLER_RUN_KERNEL_FAULT, core,
-			"kernel %s (func_id %d) crashed in task %s block %d on core %u: %s%s at address 0x%llx, offset 0x%llx of its code",
+			"kernel %s (func_id %d) crashed in task %s block %d on core %u: %s%s at address 0x%llx, %s",
 			core->kernel->name, core->kernel->func_id, task, core->pub.block_idx,
 			core->pub.core_id, fault_name(f), overflow ? " (stack overflow)" : "",
 			(unsigned long long)f->addr,
-			(unsigned long long)(f->pc - core->kernel->text_lo));
+			pc_name(f->pc, core->kernel->text_lo, core->kernel->text_hi, where));
 }
 
 static uint64_t now_ns(void)

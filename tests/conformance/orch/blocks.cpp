@@ -253,6 +253,24 @@ void group_behind_a_full_window()	/* tasks in front, clusters */
 	}
 }
 
+/* The ends of a pipe on different clusters. */
+void apart()
+{
+	ChipTensor pipe = make_pipe({16}, 1, DataType::INT32);
+	ChipTensor here = rt_allocate_cluster(1), there = rt_allocate_cluster(1);
+	CoreTaskArgs push, pop;
+
+	push.add_cluster(here);
+	push.add_pipe_out(pipe);
+	push.add_scalar(1);
+	rt_submit_aic_task(GROUP_PUSH, push);
+	pop.add_cluster(there);
+	pop.add_pipe_in(pipe);
+	pop.add_inout(*rows);
+	pop.add_scalar(1);
+	rt_submit_aiv_task(GROUP_POP, pop);
+}
+
 void pinned_cohort()	/* clusters, blocks, shape: 0 AIV, 1 MIX */
 {
 	ChipTensor cid = rt_allocate_cluster(static_cast<int64_t>(scalar(1)));
@@ -294,7 +312,7 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 	static void (*const cases[])() = {
 		widths, blocks, cohort_among_others, predicate, null_predicates, early, many_early,
 		group, groups_in_turn, use_after_release, connected, group_behind_a_full_window,
-		pinned_cohort, meeting,
+		pinned_cohort, meeting, apart,
 	};
 
 	entry = &args;

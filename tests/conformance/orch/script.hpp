@@ -192,6 +192,11 @@ inline void add_ids(State &s, Arguments &a, const char **at, DepFlags kind)
 		a.ids[a.deps++] = (*at)[-1] == '?' ? PTO2TaskId::invalid() : PTO2TaskId{123456};
 		return;
 	}
+	if (take(at, '=')) { /* the task behind A */
+		a.kinds[a.deps] = kind;
+		a.ids[a.deps++] = PTO2TaskId{s.ids[0].raw + 1};
+		return;
+	}
 	first = task_number(at);
 	last = take(at, '-') ? task_number(at) : first;
 	for (; first <= last && a.deps < MAX_DEPS; first++) {
