@@ -215,6 +215,28 @@ static PyObject *node_repr(PyObject *object)
 	return PyUnicode_FromFormat("<pypto %s>", ir_kind_info[self->node->kind].name);
 }
 
+/* A program is run on a chip: pypto.runtime.run(node, ...). */
+static PyObject *node_call(PyObject *object, PyObject *args, PyObject *options)
+{
+	PyObject *runtime = PyImport_ImportModule("pypto.runtime");
+	PyObject *run = runtime ? PyObject_GetAttrString(runtime, "run") : NULL;
+	Py_ssize_t n = PyTuple_Size(args), i;
+	PyObject *all = run ? PyTuple_New(n + 1) : NULL, *out = NULL;
+
+	for (i = 0; all && i <= n; i++) {
+		PyObject *item = i ? PyTuple_GetItem(args, i - 1) : object;
+
+		Py_INCREF(item);
+		PyTuple_SetItem(all, i, item);
+	}
+	if (all)
+		out = PyObject_Call(run, all, options);
+	Py_XDECREF(all);
+	Py_XDECREF(run);
+	Py_XDECREF(runtime);
+	return out;
+}
+
 static void node_free(PyObject *object)
 {
 	PyTypeObject *type = Py_TYPE(object);
@@ -356,8 +378,10 @@ static PyType_Spec node_spec = {
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 	(PyType_Slot[]){ { Py_tp_dealloc, node_free }, { Py_tp_getattro, node_getattr },
 			 { Py_tp_str, node_text }, { Py_tp_repr, node_repr },
+			 { Py_tp_call, node_call },
 			 { Py_tp_hash, node_hash }, { Py_tp_richcompare, node_compare },
-			 { Py_tp_doc, "A node of the IR; attributes are its fields, node_kind, span and type." },
+			 { Py_tp_doc, "A node of the IR; attributes are its fields, node_kind, span and type. "
+			   "A program can be called: it runs on a chip (pypto.runtime)." },
 			 { 0, NULL } }
 };
 static PyType_Spec type_spec = {

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of several makers as arguments and results of runs."""
+import struct
+import sys
+
+
+class Element:
+    """An element type: bytes, and what others call it."""
+
+    __slots__ = ("name", "size", "simpler_name", "numpy_name", "torch_name")
+
+    def __init__(self, name, size, simpler_name, numpy_name, torch_name):
+        self.name, self.size, self.simpler_name = name, size, simpler_name
+        self.numpy_name, self.torch_name = numpy_name, torch_name
+
+    def simpler(self):
+        from simpler.task_interface import DataType
+        return DataType[self.simpler_name]
+
+
+DTYPES = {row[0]: Element(*row) for row in (
+    ("BOOL", 1, "BOOL", "bool", "bool"), ("INT8", 1, "INT8", "int8", "int8"), ("INT16", 2, "INT16", "int16", "int16"),
+    ("INT32", 4, "INT32", "int32", "int32"), ("INT64", 8, "INT64", "int64", "int64"),
+    ("INDEX", 8, "INT64", "int64", "int64"), ("UINT8", 1, "UINT8", "uint8", "uint8"),
+    ("UINT16", 2, "UINT16", "uint16", "uint16"), ("UINT32", 4, "UINT32", "uint32", "uint32"),
+    ("UINT64", 8, "UINT64", "uint64", "uint64"), ("FP16", 2, "FLOAT16", "float16", "float16"),
+    ("FP32", 4, "FLOAT32", "float32", "float32"), ("BF16", 2, "BFLOAT16", "uint16", "bfloat16"),
+    ("FP8E4M3FN", 1, "FP8E4M3FN", "uint8", "float8_e4m3fn"))}
+
+
+class Word:
+    """A scalar argument as the 64-bit word of the runtime."""
+
+    def __init__(self, name, dtype, position, fixed):
+        self.name, self.dtype, self.position, self.fixed = name, dtype, position, fixed
+
+    def value(self, args):
+        if self.position is None:
+            return self.fixed
+        value = args[self.position]
+        if self.dtype == "FP32":
+            return struct.unpack("I", struct.pack("f", value))[0]
+        if self.dtype in ("FP16", "BF16"):
+            bits = struct.unpack("I", struct.pack("f", value))[0]
+            return struct.unpack("H", struct.pack("e", value))[0] if self.dtype == "FP16" else bits >> 16
+        number = int(value)
+        if number != value:
+            raise TypeError(f"argument '{self.name}' is {self.dtype}, got {value!r}")
+        size = 8 * DTYPES[self.dtype].size
+        low = 0 if self.dtype[0] in "UB" else -1 << (size - 1)
+        if not low <= number < low + (1 << size):
+            raise ValueError(f"argument '{self.name}': {number} does not fit into {self.dtype}")
+        return number
+
+
+class Host:
+    """A tensor argument or result: its device memory, and how host arrays get there and back."""
+
+    def __init__(self, name, dtype, shape, access, position):
+        self.name, self.element, self.shape, self.access, self.position = name, DTYPES[dtype], shape, access, position
+        self.nbytes = self.element.size
+        for extent in shape:
+            self.nbytes *= extent
+        self.buffer = self.view = self.own = self._known = None
+
+    def send(self, worker, array):
+        """Copies to the device. What was looked at once is trusted by its dtype object."""
+        if array.__class__.__name__ == "Tensor" and hasattr(array, "extent_bytes"):
+            self._use(array)
+            return
+        if self.own is not None:
+            self.view, self.own = self.own, None
+        if self._known is not None and getattr(array, "dtype", None) is self._known and array.shape == self.shape and \
+                (self.access == "in" or array.flags.writeable):
+            try:
+                worker.copy_to(self.buffer, array)
+                return
+            except ValueError:
+                pass  # it has gaps
+        worker.copy_to(self.buffer, self._memory(array, self.access != "in"))
+
+    def receive(self, worker, array):
+        if self.own is None:
+            worker.copy_from(self._memory(array, True), self.buffer)
+
+    def _use(self, tensor):
+        """A tensor that is on the chip already."""
+        if tuple(tensor.shapes) != (self.shape or (1,)) or tensor.dtype != self.element.simpler():
+            raise ValueError(f"argument '{self.name}' needs {list(self.shape)} of {self.element.name}, got "
+                             f"{list(tensor.shapes)} of {tensor.dtype.name}")
+        if self.own is None:
+            self.own = self.view
+        self.view = tensor
+
+    def new(self, worker, like):
+        """A new array with what is in device memory; a torch tensor when @like is one."""
+        torch = sys.modules.get("torch")
+        if like is not None and torch is not None and isinstance(like, torch.Tensor):
+            out = torch.empty(self.shape, dtype=getattr(torch, self.element.torch_name))
+            worker.copy_from(self._memory(out, True), self.buffer)
+            return out
+        try:
+            import numpy
+        except ImportError:
+            out = bytearray(self.nbytes)
+            worker.copy_from(out, self.buffer)
+            return memoryview(out)
+        out = numpy.empty(self.shape, self.element.numpy_name)
+        worker.copy_from(out, self.buffer)
+        return out
+
+    # ---- What an array is ----
+
+    def _memory(self, array, written):
+        """Something with the buffer protocol over the array's memory."""
+        if hasattr(array, "data_ptr"):
+            return self._pointer(array)
+        try:
+            view = memoryview(array)
+        except TypeError:
+            return self._converted(array, written)
+        if not view.c_contiguous and not written:
+            return self._memory(self._contiguous(array), False)
+        if not view.c_contiguous or (written and view.readonly):
+            raise ValueError(f"argument '{self.name}' is written: it must be {'contiguous' if not view.c_contiguous else 'writable'}")
+        self._check(view.shape, view.itemsize, getattr(array, "dtype", None))
+        if hasattr(array, "dtype") and type(array).__module__ == "numpy":
+            self._known = array.dtype
+        return array
+
+    def _check(self, shape, size, dtype):
+        name = str(dtype).rpartition(".")[2] if dtype is not None else None
+        good = name is None or name in (self.element.numpy_name, self.element.torch_name)
+        if tuple(shape) != self.shape or size != self.element.size or not good:
+            raise ValueError(f"argument '{self.name}' needs {list(self.shape)} of {self.element.name}, got {list(shape)} of "
+                             f"{name or f'{size} bytes each'}")
+
+    def _pointer(self, array):
+        """torch tensors, and what looks like one."""
+        import ctypes
+        device = str(getattr(array, "device", "cpu"))
+        if device != "cpu" or not array.is_contiguous():
+            raise ValueError(f"argument '{self.name}' must be contiguous and on the CPU; it is on {device}")
+        self._check(tuple(array.shape), array.element_size(), array.dtype)
+        return (ctypes.c_char * self.nbytes).from_address(array.data_ptr())
+
+    @staticmethod
+    def _contiguous(array):
+        import numpy
+        return numpy.ascontiguousarray(array)
+
+    def _converted(self, array, written):
+        """Objects with __dlpack__ or __array__; they cannot be written through."""
+        if written:
+            raise TypeError(f"argument '{self.name}' is written: {type(array).__name__} gives no way to its memory")
+        if not hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+            raise TypeError(f"argument '{self.name}' must be an array, got {type(array).__name__}")
+        import numpy
+        return self._memory(numpy.from_dlpack(array) if hasattr(array, "__dlpack__") else numpy.asarray(array), False)

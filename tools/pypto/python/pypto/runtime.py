@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: MIT
+"""Running programs on a chip: compile, build the kernels, register, copy, run.
+
+    @pl.program
+    class Softmax: ...
+
+    y = Softmax(x)                      # compiles on first use
+    softmax = runtime.compile(Softmax, platform="a5sim")
+    y = softmax(x)
+
+Tensors are numpy arrays, torch tensors on the CPU, other objects with the buffer protocol or data_ptr(), or
+simpler.task_interface.Tensor for what is on the chip already. Generated files, kernels and orchestrations are kept by
+content in SIMPLER_CACHE_DIR (or the user's cache) and used again.
+"""
+import atexit
+import os
+import threading
+
+from . import _compile, _core, passes
+from ._tensors import DTYPES, Host, Word
+from .backend import BackendType
+
+ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
+RUNTIME = "tensormap_and_ringbuffer"
+_lock = threading.RLock()
+_workers = {}
+_programs = {}
+
+
+def default_platform():
+    """SIMPLER_PLATFORM, or a2a3sim."""
+    return os.environ.get("SIMPLER_PLATFORM") or "a2a3sim"
+
+
+def worker(platform=None, device_id=0):
+    """The Worker of a chip that programs use when they are given none. It is closed when the process ends."""
+    key = platform or default_platform(), device_id
+    with _lock:
+        if key not in _workers:
+            from simpler import Worker
+            chip = Worker(level=2, platform=key[0], runtime=RUNTIME, device_id=device_id)
+            chip.init()
+            _workers[key] = chip
+        return _workers[key]
+
+
+@atexit.register
+def close():
+    """Close the Workers that worker() made, and forget what was compiled for them."""
+    with _lock:
+        _programs.clear()
+        while _workers:
+            _workers.popitem()[1].close()
+
+
+# ---- From a program to a callable ----
+
+def cache_folder():
+    """SIMPLER_CACHE_DIR, or a folder in the user's cache."""
+    chosen = os.environ.get("SIMPLER_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(chosen or os.path.join(base, "simpler"), "pypto")
+
+
+def _stamp(path):
+    info = os.stat(path)
+    return f"{path}:{info.st_size}:{info.st_mtime_ns}"
+
+
+def _key(program, backend_type, arch):
+    """What the generated files depend on: the program, the compiler and the assembler."""
+    import hashlib
+    tools = [_core.__file__] + ([_compile.find_ptoas()] if backend_type == BackendType.PTO else [])
+    parts = [_core.python_print(program), backend_type, str(arch), *map(_stamp, tools)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _generate(program, compiled, backend_type, arch):
+    """The folder with the files of a program, made unless it is there."""
+    import tempfile
+    final = os.path.join(cache_folder(), _key(program, backend_type, arch))
+    if os.path.exists(os.path.join(final, "kernel_config.py")):
+        return final
+    os.makedirs(cache_folder(), exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="new-", dir=cache_folder())
+    try:
+        _compile.generate(compiled, folder, backend_type, arch)
+        try:
+            os.rename(folder, final)
+        except OSError:  # another process was faster
+            if not os.path.exists(os.path.join(final, "kernel_config.py")):
+                raise
+    finally:
+        import shutil
+        shutil.rmtree(folder, ignore_errors=True)
+    return final
+
+
+def _build(folder, orchestration, kernels, platform):
+    """Objects of the orchestration and of each kernel, compiled in parallel."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from simpler_setup import KernelCompiler, ensure_pto_isa_root
+    if os.environ.get("SIMPLER_CACHE_DIR"):
+        os.environ.setdefault("SIMPLER_KERNEL_CACHE", os.path.join(os.environ["SIMPLER_CACHE_DIR"], "objects"))
+    compiler, root = KernelCompiler(platform), ensure_pto_isa_root()
+
+    def one(item):
+        if item is None:
+            return compiler.compile_orchestration(RUNTIME, os.path.join(folder, "orchestration", f"{orchestration}.cpp"))
+        name, core, _ = item
+        return compiler.compile_incore(os.path.join(folder, "kernels", core, f"{name}.cpp"), core, root)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        binary, *objects = pool.map(one, [None, *kernels])
+    return binary, objects
+
+
+def _callable(program, platform, backend_type):
+    """(ChipCallable, slots of its arguments, slot of each returned value)"""
+    from simpler.task_interface import ArgDirection, ChipCallable, CoreCallable
+    arch = _compile.arch_of(platform)
+    strategy = "PTOAS" if backend_type == BackendType.PTO else "Default"
+    compiled = passes.PassManager.get_strategy(strategy, platform).run_passes(program)
+    orchestration, kernels = _core.describe_program(compiled)
+    if orchestration is None:
+        raise ValueError(f"program '{program.name}' has no orchestration to run; it needs a function with "
+                         "type=pl.FunctionType.Orchestration, or one without a type that has pl.incore() regions")
+    kernels = [k for k in kernels if k[2] >= 0]
+    folder = _generate(program, compiled, backend_type, arch)
+    binary, objects = _build(folder, orchestration, kernels, platform)
+    slots, returned = _core.orchestration_slots(compiled)
+    directions = {"in": ArgDirection.IN, "out": ArgDirection.OUT, "inout": ArgDirection.INOUT}
+    signature = [directions[access] if kind in ("tensor", "result") else ArgDirection.SCALAR
+                 for _, kind, access, _ in slots]
+    children = [(number, CoreCallable.build(signature=[], binary=data))
+                for (_, _, number), data in zip(kernels, objects)]
+    return ChipCallable.build(signature=signature, func_name=_compile.ORCHESTRATION_ENTRY,
+                              config_name=ORCHESTRATION_CONFIG, binary=binary, children=children), slots, returned
+
+
+class Program:
+    """A program on a chip. Calls from several threads take turns."""
+
+    def __init__(self, program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
+        if getattr(program, "node_kind", None) != "Program":
+            raise TypeError(f"a @pl.program is needed, not {type(program).__name__}")
+        self.program, self.platform = program, platform or default_platform()
+        chip, slots, self._returned = _callable(program, self.platform, backend_type)
+        self._worker = worker or globals()["worker"](self.platform, device_id)
+        self._handle = self._worker.register(chip)
+        self._names = [name for name, kind, _, _ in slots if kind in ("tensor", "scalar")]
+        self._parameters = self._order(program, slots)
+        self._slots = slots
+        self._plans = {}
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def _order(program, slots):
+        """For each argument of a call, in the author's order: its slot."""
+        tensors = iter([i for i, s in enumerate(slots) if s[1] == "tensor"])
+        scalars = iter([i for i, s in enumerate(slots) if s[1] == "scalar"])
+        from ._interpret import entry_of
+        return [next(scalars if p.type.kind == "ScalarType" else tensors) for p in entry_of(program).params]
+
+    def __call__(self, *args):
+        """Run; what the function returns: arguments that were written, and new arrays."""
+        with self._lock:
+            plan = self._plans.get(tuple(map(_shape_of, args)))
+            if plan is None:
+                plan = self._plan(args)
+            plan.copy_in(args)
+            self._worker.run(self._handle, plan.arguments)
+            return plan.copy_out(args)
+
+    def submit(self, *args):
+        """Start a run; a Started, whose wait() gives what a call would. The next use of this object waits for it."""
+        self._lock.acquire()
+        try:
+            plan = self._plans.get(tuple(map(_shape_of, args))) or self._plan(args)
+            plan.copy_in(args)
+            return Started(self, plan, args, self._worker.submit(self._handle, plan.arguments))
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _plan(self, args):
+        if len(args) != len(self._parameters):
+            raise TypeError(f"program '{self.program.name}' takes {len(self._parameters)} arguments "
+                            f"({', '.join(self._names)}), got {len(args)}")
+        key = tuple(map(_shape_of, args))
+        if len(self._plans) >= 64:
+            self._plans.pop(next(iter(self._plans))).free()
+        self._plans[key] = plan = Plan(self, args)
+        return plan
+
+
+def _shape_of(value):
+    shape = getattr(value, "shape", None)
+    return getattr(value, "shapes", None) if shape is None else shape
+
+
+class Plan:
+    """Device memory and arguments for calls with arrays of certain shapes."""
+
+    def __init__(self, owner, args):
+        from simpler.task_interface import Tensor
+        self._worker, self._returned = owner._worker, owner._returned
+        extents = self._extents(owner, args)
+        place = {slot: i for i, slot in enumerate(owner._parameters)}
+        self._hosts, self._words, self._results, tensors = [], [], {}, []
+        for i, (name, kind, access, type_) in enumerate(owner._slots):
+            if kind in ("scalar", "extent"):
+                self._words.append(Word(name, type_.dtype, place.get(i), extents.get(name)))
+                continue
+            host = Host(name, type_.dtype, self._shape(name, type_, extents), access, place.get(i))
+            host.buffer = self._worker.malloc(max(host.nbytes, 1))
+            host.view = Tensor(host.buffer, shapes=host.shape or (1,), dtype=DTYPES[type_.dtype].simpler())
+            tensors.append(host)
+            if kind == "tensor":
+                self._hosts.append(host)
+            else:
+                self._results[i] = host
+        self._by_slot = {place_: i for i, place_ in enumerate(owner._parameters)}
+        self._tensors, self._last = tensors, None
+        self.arguments = None
+
+    @staticmethod
+    def _shape(name, type_, extents):
+        try:
+            return tuple(d if isinstance(d, int) else extents[d.name] for d in type_.shape)
+        except (AttributeError, KeyError):
+            raise ValueError(f"the extents of result '{name}', {type_}, do not follow from the arguments; pass a tensor for "
+                             "it as a pl.Out parameter") from None
+
+    @staticmethod
+    def _extents(owner, args):
+        """Values of the symbolic extents, by name."""
+        found = {}
+        for slot, arg in zip(owner._parameters, args):
+            name, kind, _, type_ = owner._slots[slot]
+            if kind != "tensor":
+                continue
+            shape = tuple(_shape_of(arg) or ())
+            if len(shape) != len(type_.shape):
+                raise ValueError(f"argument '{name}' needs {len(type_.shape)} dimensions, got "
+                                 f"{list(shape) if shape else type(arg).__name__}")
+            for have, want in zip(shape, type_.shape):
+                if not isinstance(want, int) and found.setdefault(want.name, have) != have:
+                    raise ValueError(f"argument '{name}': extent {want.name} is {found[want.name]} elsewhere, {have} here")
+        return found
+
+    def copy_in(self, args):
+        for host in self._hosts:
+            host.send(self._worker, args[host.position])
+        words = [word.value(args) for word in self._words]
+        views = [host.view for host in self._tensors]
+        if (words, views) != self._last:
+            self._set_arguments(views, words)
+
+    def _set_arguments(self, views, words):
+        from simpler.task_interface import TaskArgs, TensorArgType
+        tags = {"in": TensorArgType.INPUT, "out": TensorArgType.OUTPUT_EXISTING, "inout": TensorArgType.INOUT}
+        self.arguments = TaskArgs()
+        for host, view in zip(self._tensors, views):
+            self.arguments.add_tensor(view, tags[host.access])
+        for word in words:
+            self.arguments.add_scalar(word)
+        self._last = words, views
+
+    def copy_out(self, args):
+        for host in self._hosts:
+            if host.access != "in":
+                host.receive(self._worker, args[host.position])
+        like = next((a for a in args if hasattr(a, "data_ptr")), None)
+        made = {slot: host.new(self._worker, like) for slot, host in self._results.items()}
+        values = [made[slot] if slot in made else args[self._by_slot[slot]] for slot in self._returned]
+        return values[0] if len(values) == 1 else tuple(values) if values else None
+
+    def free(self):
+        for host in self._tensors:
+            self._worker.free(host.buffer)
+
+
+class Started:
+    """A run that was started. Without wait(), host arrays that it writes stay as they were."""
+
+    def __init__(self, owner, plan, args, handle):
+        self._owner, self._plan, self._args, self._handle, self._value = owner, plan, args, handle, None
+
+    def wait(self, timeout=None):
+        """Wait for the run; what a call gives. Raises the run's error; TimeoutError leaves it going."""
+        if self._handle is None:
+            return self._value
+        try:
+            self._handle.wait(timeout)
+            self._value = self._plan.copy_out(self._args)
+        except (TimeoutError, KeyboardInterrupt):
+            raise
+        except BaseException:
+            self._end()
+            raise
+        self._end()
+        return self._value
+
+    def _end(self):
+        if self._handle is not None:
+            self._handle = None
+            self._owner._lock.release()
+
+    def __del__(self):
+        if self._handle is not None:
+            try:
+                self._handle.wait()
+            except Exception:
+                pass  # nobody asked for the result of this run
+            self._end()
+
+
+def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
+    """A Program, which is called with arrays. platform: SIMPLER_PLATFORM or a2a3sim if not given."""
+    return Program(program, platform, backend_type, worker, device_id)
+
+
+def run(program, *args, **options):
+    """Call a program; compiled on first use. Options as for compile()."""
+    key = program, tuple(options.items())
+    compiled = _programs.get(key)
+    if compiled is None:
+        with _lock:
+            compiled = _programs.get(key)
+            if compiled is None:
+                _programs[key] = compiled = Program(program, **options)
+    return compiled(*args)
+
+
+# ---- Kernels without an orchestration ----
+
+def _launcher(kernel, blockdim):
+    """A program that does nothing but start @kernel."""
+    import linecache
+
+    from . import language
+    block = kernel.func_type == 9
+    if kernel.node_kind != "Function" or not (block or kernel.func_type == 2):
+        raise TypeError("launch() takes a BlockInCore or InCore function")
+    if any(d > 2 for d in kernel.param_directions) or any(p.type.kind == "ClusterType" for p in kernel.params):
+        raise ValueError(f"'{kernel.name}' has pipe or cluster parameters: there is no orchestration to allocate a cluster")
+    if not block and blockdim != 1:
+        raise ValueError(f"'{kernel.name}' is no BlockInCore function: blockdim must be 1, not {blockdim}")
+    params = [(p.name, p.type, d) for p, d in zip(kernel.params, kernel.param_directions)
+              if not (block and p.name in ("blockdim", "block_id"))]
+    names = [n for n, _, _ in params]
+    extents = {d.name for _, t, _ in params for d in t.shape if not isinstance(d, int)}
+    texts = [f"{n}: " + ("{}", "pl.Out[{}]", "pl.InOut[{}]")[d].format(t) for n, t, d in params]
+    call = ", ".join(names + ([f"blockdim={blockdim}"] if block else []))
+    lines = [f'{e} = pl.dynamic("{e}")' for e in sorted(extents)] + [
+        "@pl.program", "class Launch:", "    @pl.function(type=pl.FunctionType.Orchestration)",
+        f"    def launch_{kernel.name}(self, {', '.join(texts)}):", f"        kernel({call})", ""]
+    filename = f"<launch of {kernel.name}>"
+    linecache.cache[filename] = (1, None, [line + "\n" for line in lines], filename)
+    namespace = {"pl": language, "kernel": kernel, "__name__": "pypto_launch"}
+    exec(__builtins__["compile"]("\n".join(lines), filename, "exec"), namespace)
+    return namespace["Launch"]
+
+
+_launchers = {}
+
+
+def launch(kernel, blockdim, *tensors, device_id=0, stream=None, platform=None, backend_type=BackendType.PTO):
+    """Start blockdim blocks of a kernel without an orchestration of yours; a Started, whose wait() ends it.
+
+    kernel: a BlockInCore (or, with one block, InCore) function. Compiled on first use. ValueError for kernels with pipe
+    or cluster parameters, and for streams, which the simulated chips do not have.
+    """
+    if stream is not None:
+        raise ValueError("stream must be None: launches of one device are in order")
+    key = kernel, blockdim, platform or default_platform(), backend_type, device_id
+    with _lock:
+        if key not in _launchers:
+            _launchers[key] = Program(_launcher(kernel, blockdim), platform, backend_type, None, device_id)
+    return _launchers[key].submit(*tensors)
