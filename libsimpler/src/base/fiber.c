@@ -12,6 +12,12 @@
 
 #include "base/sanitize.h"
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(low, high)	0u
+#define VALGRIND_STACK_DEREGISTER(number)	((void)(number))
+#endif
 #if SANITIZE_ADDRESS
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -216,6 +222,8 @@ struct fiber *fiber_create(size_t stack_bytes, void (*entry)(void *arg), void *a
 	f->map_bytes = bytes;
 	f->stack_low = map + GUARD_BYTES;
 	f->stack_bytes = (size_t)(fiber_stack_top(f) - (char *)f->stack_low);
+	/* otherwise valgrind takes a switch for a jump of the stack pointer */
+	f->valgrind_stack = VALGRIND_STACK_REGISTER(f->stack_low, fiber_stack_top(f));
 	fiber_tsan_create(f);
 	fiber_prepare(f, entry, arg);
 	return f;
@@ -237,6 +245,7 @@ void fiber_destroy(struct fiber *f)
 	assert(f->map);
 	sanitize_unpoison(f->stack_low, f->stack_bytes);
 	fiber_tsan_destroy(f);
+	VALGRIND_STACK_DEREGISTER(f->valgrind_stack);
 	munmap(f->map, f->map_bytes);
 }
 

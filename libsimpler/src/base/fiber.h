@@ -48,6 +48,7 @@ struct fiber {
 	struct fiber *came_from; /* who switched here last: its bounds are learnt on arrival */
 	void *asan_fake_stack;
 	void *tsan_fiber;
+	unsigned int valgrind_stack;	/* number of the stack at valgrind, if that is known */
 };
 
 /* Stands for the native stack of an OS thread. */

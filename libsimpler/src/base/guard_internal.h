@@ -35,6 +35,7 @@ struct guard_frame {
 };
 
 struct guard_thread {
+	struct list link; /* in guard_live or guard_idle; first: leak checkers follow it */
 	struct guard_frame *top;	/* innermost call */
 	uint64_t serial; /* of the last ticket; the upper 16 bits are the record's own */
 	_Atomic uint64_t active;	/* ticket of top */
@@ -45,7 +46,6 @@ struct guard_thread {
 	uintptr_t text_hi;
 	unsigned int flags;
 
-	struct list link;		/* in guard_live or guard_idle */
 	pid_t tid;			/* 0: the thread has ended */
 	void *stack; /* alternate stack made by us, with its guard page; NULL: the thread's own */
 	size_t stack_bytes;

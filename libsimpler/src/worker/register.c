@@ -23,6 +23,8 @@
 #include "worker/worker.h"
 
 #define STATUS_UNWRITTEN INT32_MIN
+#define MEMORY_HINT \
+	"free memory, or raise the process's limit (ulimit -v), and register it again"
 
 int callables_init(struct worker_callables *c)
 {
@@ -146,18 +148,19 @@ static int install_error(const struct simpler_hw_status *status, int code,
 		return err_set(e, code, "the chip was lost while '%s' was installed", what);
 	if (code == SIMPLER_ERR_NO_MEMORY) {
 		err_set(e, code, "no host memory to install callable '%s'", what);
-		err_hint(e, "free memory, or raise the process's limit (ulimit -v), and register "
-			 "it again");
+		err_hint(e, MEMORY_HINT);
 		return code;
 	}
 	if (code)
 		return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
 			       "callable '%s' could not be given to the chip: %s (%s)", what,
 			       simpler_error_description(code), simpler_error_name(code));
-	if (status->code == STATUS_UNWRITTEN)
-		return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
-			       "the chip ended the upload of callable '%s' without looking at it",
-			       what);
+	if (status->code == STATUS_UNWRITTEN) {
+		err_set(e, SIMPLER_ERR_REGISTER_FAILED,
+			"the chip ended the upload of callable '%s' without looking at it", what);
+		err_hint(e, "it may have had no memory to begin: " MEMORY_HINT);
+		return e->code;
+	}
 	return err_set(e, SIMPLER_ERR_REGISTER_FAILED,
 		       "the chip refused callable '%s' with the unknown status %d", what,
 		       status->code);
