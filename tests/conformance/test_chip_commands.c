@@ -25,16 +25,21 @@ static float x[ELEMENTS];
 static unsigned char *hole;	/* a page without access behind one with it */
 
 /* Inside each test: cmocka's own signal handlers would get the page faults otherwise. */
-static void open_chip(void)
+static void open_chip_with(uint32_t no_progress_ms)
 {
 	memset(x, 0, sizeof(x));
-	fixture_open_variant(&f, 5000);
+	fixture_open_variant(&f, no_progress_ms);
 	fixture_load(&f, "failures", "add_one,crash,endless,push,pop,abuse");
 	fixture_tensor(&f, 0, x, 0, 4, ELEMENTS);
 	hole = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(hole, MAP_FAILED);
 	assert_int_equal(mprotect(hole + 4096, 4096, PROT_NONE), 0);
 	hole += 4096;
+}
+
+static void open_chip(void)
+{
+	open_chip_with(5000);
 }
 
 static void close_chip(void)
@@ -494,15 +499,34 @@ static char *path_of(const char *folder, const char *stem)
 	return path;
 }
 
-static void *callable(uint64_t *bytes)
+static void *callable_with(const char *stem, uint64_t *bytes)
 {
-	char *orch = path_of("orch", "expects_three"), *kernel = path_of("kernels", "add_one");
+	char *orch = path_of("orch", "expects_three"), *kernel = path_of("kernels", stem);
 	const char *kernels[1] = { kernel };
 	void *c = fixture_callable(orch, kernels, 1, bytes);
 
 	free(orch);
 	free(kernel);
 	return c;
+}
+
+static void *callable(uint64_t *bytes)
+{
+	return callable_with("add_one", bytes);
+}
+
+static void a_constructor_that_does_not_return_is_ended(void **state)
+{
+	uint64_t bytes;
+	void *c;
+
+	(void)state;
+	open_chip_with(200);
+	c = callable_with("stuck", &bytes);
+	bad_upload(upload(c, bytes, 9), -ELIBBAD, "does not return");
+	works_afterwards();
+	free(c);
+	close_chip();
 }
 
 static void uploads_check_address_and_slot(void **state)
@@ -731,6 +755,7 @@ int main(void)
 		cmocka_unit_test(launches_check_runtime_and_mode),
 		cmocka_unit_test(a_launch_needs_no_status_but_a_good_one),
 		cmocka_unit_test(uploads_check_address_and_slot),
+		cmocka_unit_test(a_constructor_that_does_not_return_is_ended),
 		cmocka_unit_test(truncated_callables_are_refused),
 		cmocka_unit_test(damaged_callables_are_refused_or_harmless),
 		cmocka_unit_test(slots_are_emptied_and_used_again),

@@ -359,6 +359,8 @@ static int run_constructor(uintptr_t address, struct error_record *err)
 
 	if (rc < 0)
 		return error_set(err, rc, "cannot prepare the thread for a guarded call");
+	if (rc && fault.code == GUARD_CODE_INTERRUPT)
+		return error_set(err, -ELIBBAD, "constructor at 0x%lx does not return", address);
 	return rc ? error_set(err, -ELIBBAD,
 			      "constructor at 0x%lx: signal %d at 0x%lx on address 0x%lx", address,
 			      fault.signo, fault.pc, fault.addr)
@@ -411,7 +413,7 @@ static void close_handle(void *handle)
 void elf_object_close(struct elf_object *object)
 {
 	if (object->started && !run_destructors(object))
-		log_warn("a destructor of an object at 0x%lx crashed; the object stays loaded",
+		log_warn("a destructor of an object at 0x%lx crashed or did not return; the object stays loaded",
 			 object->base);
 	else if (object->handle)
 		close_handle(object->handle);

@@ -257,6 +257,8 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	struct simpler_hw_status *status = (void *)(uintptr_t)cmd->upload.status;
 	struct chip_callable *callable;
 	struct error_record err;
+	struct engine_thread watched;
+	bool watch;
 	int rc;
 
 	(void)wait;
@@ -265,9 +267,12 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 		return rc;
 	error_clear(&err);
 	rc = check_upload(s, cmd, &err);
+	watch = engine_watch_begin(&c->engine, &watched);
 	if (!rc)
 		rc = chip_callable_load((const void *)(uintptr_t)cmd->upload.addr, cmd->upload.bytes,
 					c->engine.chip.config.core_ops, &callable, &err);
+	if (watch)
+		engine_watch_end(&c->engine, &watched);
 	report(status, &err, rc ? SIMPLER_RUN_INVALID_ARGS : 0, SIMPLER_HW_PHASE_PREPARE);
 	if (!rc)
 		c->callables[cmd->upload.slot] = callable;
@@ -278,12 +283,17 @@ static int run_unload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 		      const struct model_wait *wait)
 {
 	struct model_context *c = s->context;
+	struct engine_thread watched;
+	bool watch;
 
 	(void)wait;
 	if (cmd->unload.slot >= SIMPLER_HW_CALLABLE_SLOTS || cmd->unload.reserved ||
 	    !c->callables[cmd->unload.slot])
 		return -ENOENT;
+	watch = engine_watch_begin(&c->engine, &watched);
 	chip_callable_unload(c->callables[cmd->unload.slot]);
+	if (watch)
+		engine_watch_end(&c->engine, &watched);
 	c->callables[cmd->unload.slot] = NULL;
 	return 0;
 }

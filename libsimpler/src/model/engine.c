@@ -613,6 +613,31 @@ void engine_help(struct engine *e)
 	leave(e, &thread);
 }
 
+/* ---- foreign code outside launches ---- */
+
+bool engine_watch_begin(struct engine *e, struct engine_thread *t)
+{
+	if (atomic_load(&e->active) || guard_thread_init())
+		return false;
+	*t = (struct engine_thread){ .engine = e, .guard = guard_self() };
+	/* which object's text is executed is not known here */
+	text_set(t, (struct text_range){ 0, UINTPTR_MAX });
+	monitor_enroll(e, t);
+	/* relaxed: the monitor reads it after it has seen active */
+	atomic_fetch_add_explicit(&e->serial, 1, memory_order_relaxed);
+	/* seq_cst: as in engine_start() */
+	atomic_store(&e->active, true);
+	monitor_wake(e);
+	return true;
+}
+
+void engine_watch_end(struct engine *e, struct engine_thread *t)
+{
+	monitor_withdraw(e, t);
+	/* release: the monitor's acquire sees that nothing runs */
+	atomic_store_explicit(&e->active, false, memory_order_release);
+}
+
 /* ---- life ---- */
 
 int engine_init(struct engine *e, struct model_context *context, const struct chip_config *config,

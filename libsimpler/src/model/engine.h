@@ -133,6 +133,14 @@ bool engine_give_up(struct engine *e);
 /* Joins the launch of another thread until there is nothing left to do. */
 void engine_help(struct engine *e);
 
+/*
+ * Foreign code outside a launch (constructors and destructors of objects): between the two calls the
+ * monitor ends guarded calls of the calling thread that last longer than the no-progress time.  No
+ * launch may begin in between; nothing is watched when one is under way.
+ */
+bool engine_watch_begin(struct engine *e, struct engine_thread *t);
+void engine_watch_end(struct engine *e, struct engine_thread *t);
+
 static inline struct engine *engine_of(const struct chip *c)
 {
 	return c->config.executor;
