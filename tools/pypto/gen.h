@@ -71,6 +71,7 @@ struct gen_cxx {
 	struct var_map vars;		/* scalar variable -> C++ text */
 	struct var_map nonnegative;	/* variables that are never below 0 */
 	bool uses_floor, uses_algorithm, uses_math, uses_trips;
+	bool has_half;		/* half floats are numbers */
 };
 
 void gen_line(struct gen_cxx *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

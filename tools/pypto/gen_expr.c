@@ -265,7 +265,7 @@ const char *gen_expr(struct gen_cxx *g, const struct ir_node *e)
 			 IR_AS(e, var)->name);
 		return "0";
 	}
-	if (is_half_work(e))
+	if (!g->has_half && is_half_work(e))
 		diag_hint(g->px, diag_add(g->px, DIAG_COMPILE, e->span,
 					  "Scalars of %s cannot be computed with",
 					  dtype_name(DT_FP16)),
@@ -280,6 +280,9 @@ const char *gen_expr(struct gen_cxx *g, const struct ir_node *e)
 	case IR_CONST_BOOL:
 		return IR_AS(e, const)->value ? "true" : "false";
 	case IR_CONST_FLOAT:
+		if (g->has_half && dtype_info(e->type->dtype)->bits == 16)
+			return px_printf(g->px, "static_cast<%s>(%s)", gen_c_type(g, e->type, e->span),
+					 gen_float_text(g->px, IR_AS(e, float)->value, DT_FP32));
 		return gen_float_text(g->px, IR_AS(e, float)->value, e->type->dtype);
 	default:
 		diag_add(g->px, DIAG_COMPILE, e->span, "%s cannot be generated as an expression",

@@ -43,7 +43,7 @@ void pto_line(struct pto_gen *g, const char *fmt, ...)
 		text_put(&line, small);
 	}
 	note_place(g);
-	text_printf(g->to, "%*s%s\n", (int)(2 * g->indent), "", text_str(&line));
+	text_printf(g->to, "%*s%s\n", (int)((g->cxx ? 4 : 2) * g->indent), "", text_str(&line));
 }
 
 void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt, ...)
@@ -72,6 +72,14 @@ struct pto_value *pto_new_value(struct pto_gen *g, const char *name, const char 
 	v->name = name;
 	v->type = type;
 	return v;
+}
+
+void pto_bind(struct pto_gen *g, const struct ir_node *var, const char *name, const char *type)
+{
+	if (g->cxx)
+		var_map_set(&g->cxx->vars, var, (void *)name);
+	else
+		var_map_set(&g->values, var, pto_new_value(g, name, type));
 }
 
 /* ---- Parameters ---- */

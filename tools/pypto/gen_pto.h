@@ -20,6 +20,7 @@ struct pto_tile {
 	const struct ir_memref *memref;
 	const struct ir_type *type;	/* shape, element type, view */
 	uint8_t space;
+	int64_t addr;			/* in C++ */
 	bool sized;			/* its valid extents are set where it is made */
 	struct pto_tile *row;		/* the same buffer as one row */
 };
@@ -34,6 +35,9 @@ struct pto_tensor {
 
 struct pto_gen {
 	struct px *px;
+	struct gen_cxx *cxx;		/* of the CCE back end, else NULL */
+	const char *naming;		/* what the next tile is called in C++ */
+	int64_t scratch, scratch_base, scratch_top;	/* Vec behind all tiles, in C++ */
 	const struct ir_program *program;
 	const struct ir_function *f;
 	enum gen_arch arch;
@@ -63,6 +67,9 @@ const char *pto_index(struct pto_gen *g, int64_t value);
 void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* @var is @name of @type from here on. */
+void pto_bind(struct pto_gen *g, const struct ir_node *var, const char *name, const char *type);
+
 /* gen_pto_scalar.c: SSA values of expressions */
 const char *pto_dtype(struct pto_gen *g, unsigned int dtype, struct span span);
 const char *pto_scalar_type(struct pto_gen *g, unsigned int dtype, struct span span);
@@ -88,6 +95,13 @@ int64_t pto_dim(const struct ir_list *shape, uint32_t from_end);
 /* A type of @rows x @columns otherwise like @like. */
 struct ir_type *pto_type_like(struct pto_gen *g, const struct ir_type *like, int64_t rows,
 			      int64_t columns, unsigned int dtype);
+
+/* @of seen with another type, here. */
+struct pto_value pto_alias(struct pto_gen *g, struct pto_tile *of, const struct ir_type *type);
+/* C++ only: what is computed into scratch memory is there (gen_cce.c). */
+void cce_settle(struct pto_gen *g);
+void cce_declare(struct pto_gen *g, struct pto_tile *t);
+bool cce_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 
 /* gen_pto_op.c, gen_pto_move.c: operators */
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);

@@ -209,7 +209,7 @@ static void put_dim(struct pto_gen *g, const struct ir_node *var, const struct i
 	axis += axis < 0 ? shape->n : 0;
 	name = pto_index_expr(g, shape->at[axis]);
 	var_map_set(&g->nonnegative, var, (void *)var);
-	var_map_set(&g->values, var, pto_new_value(g, name, "index"));
+	pto_bind(g, var, name, "index");
 }
 
 /* ---- Moves and views of tiles ---- */
@@ -219,14 +219,10 @@ static struct pto_value exchanged(struct pto_gen *g, struct pto_tile *t)
 {
 	struct ir_type *type = pto_type_like(g, t->type, pto_dim(&t->type->shape, 0),
 					     pto_dim(&t->type->shape, 1), t->type->dtype);
-	struct pto_value v;
 
 	type->view.blayout = t->type->view.slayout;
 	type->view.slayout = t->type->view.blayout;
-	v.name = pto_temp(g);
-	v.type = pto_tile_type(g, type, t->space);
-	pto_line(g, "%s = pto.treshape %s : %s -> %s", v.name, t->v.name, t->v.type, v.type);
-	return v;
+	return pto_alias(g, t, type);
 }
 
 static void put_move(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -241,7 +237,11 @@ static void put_move(struct pto_gen *g, const struct ir_node *var, const struct 
 		v = pto_row(g, from)->v;
 		to = pto_row(g, to);
 	}
-	pto_line(g, "pto.tmov ins(%s : %s) outs(%s : %s)", v.name, v.type, to->v.name, to->v.type);
+	if (g->cxx)
+		pto_line(g, "TMOV(%s, %s);", to->v.name, v.name);
+	else
+		pto_line(g, "pto.tmov ins(%s : %s) outs(%s : %s)", v.name, v.type, to->v.name,
+			 to->v.type);
 }
 
 static void bind_view(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *of,
@@ -260,8 +260,13 @@ static void bind_view(struct pto_gen *g, const struct ir_node *var, const struct
 static void put_reshape(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	struct pto_tile *from = pto_tile_of(g, call->args.at[0]);
-	const char *name = pto_temp(g);
+	const char *name;
 
+	if (g->cxx) {
+		pto_line(g, "TRESHAPE(%s, %s);", pto_tile_of(g, var)->v.name, from->v.name);
+		return;
+	}
+	name = pto_temp(g);
 	bind_view(g, var, from, name);
 	pto_line(g, "%s = pto.treshape %s : %s -> %s", name, from->v.name, from->v.type,
 		 pto_tile_of(g, var)->v.type);
@@ -273,8 +278,14 @@ static void put_window(struct pto_gen *g, const struct ir_node *var, const struc
 	const struct ir_list *offsets = elements(call->args.at[2]);
 	const char *row = offsets->n > 1 ? pto_index_expr(g, offsets->at[offsets->n - 2]) :
 					   pto_index(g, 0);
-	const char *column = pto_index_expr(g, offsets->at[offsets->n - 1]), *name = pto_temp(g);
+	const char *column = pto_index_expr(g, offsets->at[offsets->n - 1]), *name;
 
+	if (g->cxx) {
+		pto_line(g, "TSUBVIEW(%s, %s, %s, %s);", pto_tile_of(g, var)->v.name, from->v.name,
+			 row, column);
+		return;
+	}
+	name = pto_temp(g);
 	bind_view(g, var, from, name);
 	pto_line(g, "%s = pto.subview %s[%s, %s] sizes [%lld, %lld] : %s -> %s", name, from->v.name,
 		 row, column, (long long)pto_dim(&var->type->shape, 1),
@@ -287,6 +298,10 @@ static void put_extract(struct pto_gen *g, const struct ir_node *var, const stru
 	const char *row = pto_index_expr(g, call->args.at[1]);
 	const char *column = pto_index_expr(g, call->args.at[2]);
 
+	if (g->cxx) {
+		pto_line(g, "TEXTRACT(%s, %s, %s, %s);", to->v.name, from->v.name, row, column);
+		return;
+	}
 	pto_line(g, "pto.textract ins(%s, %s, %s : %s, index, index) outs(%s : %s)", from->v.name,
 		 row, column, from->v.type, to->v.name, to->v.type);
 }
@@ -331,6 +346,8 @@ bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_
 	};
 	size_t i;
 
+	if (g->cxx && cce_movement(g, var, call))
+		return true;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (strcmp(call->op->name, table[i].name))
 			continue;

@@ -11,11 +11,27 @@
 
 /* ---- Lines ---- */
 
+/* "pto.tmatmul.acc" -> "TMATMUL_ACC" */
+static const char *cxx_name(struct pto_gen *g, const char *instr)
+{
+	char *name = px_printf(g->px, "%s", gen_upper(g->px, instr + strlen("pto."))), *dot;
+
+	if (!strncmp(name, "TMATMUL.MX", 10))
+		return "TMATMUL_MX";
+	while ((dot = strchr(name, '.')) != NULL)
+		*dot = '_';
+	return name;
+}
+
 static void put_op(struct pto_gen *g, const char *instr, const char *names, const char *attr,
 		   const char *types, const struct pto_tile *out)
 {
-	pto_line(g, "%s ins(%s%s : %s) outs(%s : %s)", instr, names, attr, types, out->v.name,
-		 out->v.type);
+	if (g->cxx)
+		pto_line(g, "%s(%s%s%s%s);", cxx_name(g, instr), out->v.name, *names ? ", " : "",
+			 names, attr);
+	else
+		pto_line(g, "%s ins(%s%s : %s) outs(%s : %s)", instr, names, attr, types,
+			 out->v.name, out->v.type);
 }
 
 struct operands {
@@ -61,7 +77,11 @@ static const char *const round_names[] = {
 static void put_cvt(struct pto_gen *g, const struct pto_tile *from, const struct pto_tile *to,
 		    int64_t mode)
 {
-	pto_line(g, "pto.tcvt ins(%s{rmode = #pto<round_mode %s>} : %s) outs(%s : %s)",
+	if (g->cxx)
+		pto_line(g, "TCVT(%s, %s, RoundMode::CAST_%s);", to->v.name, from->v.name,
+			 round_names[mode]);
+	else
+		pto_line(g, "pto.tcvt ins(%s{rmode = #pto<round_mode %s>} : %s) outs(%s : %s)",
 		 from->v.name, round_names[mode], from->v.type, to->v.name, to->v.type);
 }
 
@@ -112,6 +132,7 @@ static void convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *t
 	type->dtype = (uint8_t)by;
 	between = pto_scratch(g, type, to->space);
 	put_cvt(g, from, between, round_mode(a, by, mode));
+	cce_settle(g);
 	put_cvt(g, between, to, round_mode(by, b, mode));
 }
 
@@ -153,6 +174,7 @@ static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const stru
 				     t->type->dtype);
 		wide = pto_scratch(g, type, MS_VEC);
 		pto_emit(g, "pto.trowexpand", &t, 1, wide);
+		cce_settle(g);
 		t = wide;
 	}
 	if (pto_dim(&t->type->shape, 1) == 1 && rows > 1) {
@@ -160,6 +182,7 @@ static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const stru
 		wide = pto_scratch(g, type, MS_VEC);
 		t = pto_is_column(t) ? pto_row(g, t) : t;
 		pto_emit(g, "pto.tcolexpand", &t, 1, wide);
+		cce_settle(g);
 		t = wide;
 	}
 	return t;
@@ -180,6 +203,7 @@ static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct 
 		other = pto_scratch(g, type, t->space);
 		convert(g, pto_is_column(t) ? pto_row(g, t) : t,
 			pto_is_column(other) ? pto_row(g, other) : other, 2);
+		cce_settle(g);
 		t = other;
 	}
 	return pto_is_column(t) ? pto_row(g, t) : t;
@@ -255,10 +279,13 @@ static unsigned int given_operands(const struct px_op *op)
 static const char *compare_text(struct pto_gen *g, const struct ir_call *call)
 {
 	static const char *const names[] = { "eq", "ne", "lt", "le", "gt", "ge" };
+	const char *name;
 
 	if (call->op->rule != rule_cmp && call->op->rule != rule_cmps)
 		return "";
-	return px_printf(g->px, "{cmpMode = #pto<cmp %s>}", names[call_attr(call, "cmp_type")]);
+	name = names[call_attr(call, "cmp_type")];
+	return g->cxx ? px_printf(g->px, ", CmpMode::%s", gen_upper(g->px, name)) :
+			px_printf(g->px, "{cmpMode = #pto<cmp %s>}", name);
 }
 
 static void put_elementwise(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -379,6 +406,8 @@ static void put_bias(struct pto_gen *g, const struct ir_node *var, const struct 
 	if (bias->space != MS_BIAS) {
 		ins[2] = pto_scratch(g, type, MS_BIAS);
 		pto_emit(g, "pto.tmov", &bias, 1, ins[2]);
+		if (g->cxx)
+			pto_line(g, "pipe_barrier(PIPE_ALL);");
 	}
 	pto_emit(g, call->op->instr, ins, 3, out);
 }
@@ -387,16 +416,17 @@ static void put_sels(struct pto_gen *g, const struct ir_node *var, const struct 
 {
 	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
 	struct pto_value mode = pto_expr(g, call->args.at[2]);
-	const char *name = pto_temp(g);
+	const char *name = g->cxx ? px_printf(g->px, "%s != 0", mode.name) : pto_temp(g);
 	unsigned int i;
 
 	pto_size(g, out);
-	pto_line(g, "%s = arith.cmpi ne, %s, %s : %s", name, mode.name,
-		 pto_constant(g, 0, mode.type).name, mode.type);
+	if (!g->cxx)
+		pto_line(g, "%s = arith.cmpi ne, %s, %s : %s", name, mode.name,
+			 pto_constant(g, 0, mode.type).name, mode.type);
 	for (i = 0; i < 2; i++) {
 		struct pto_tile *in;
 
-		pto_line(g, i ? "} else {" : "scf.if %s {", name);
+		pto_line(g, i ? "} else {" : g->cxx ? "if (%s) {" : "scf.if %s {", name);
 		g->indent++;
 		in = fit(g, pto_tile_of(g, call->args.at[i]), out, var->type->dtype);
 		pto_emit(g, "pto.tmov", &in, 1, to);
@@ -405,15 +435,29 @@ static void put_sels(struct pto_gen *g, const struct ir_node *var, const struct 
 	pto_line(g, "}");
 }
 
+static void get_element(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *t,
+			const char *at)
+{
+	const char *type = pto_scalar_type(g, var->type->dtype, var->span), *name;
+
+	if (g->cxx) {
+		name = gen_take_name(&g->cxx->names, gen_base_name(g->px, IR_AS(var, var)->name));
+		pto_line(g, "pipe_barrier(PIPE_ALL);");
+		pto_line(g, "%s %s = %s.GetValue(%s);", gen_c_type(g->cxx, var->type, var->span),
+			 name, t->v.name, at);
+	} else {
+		name = pto_temp(g);
+		pto_line(g, "%s = pto.tgetval ins(%s, %s : %s, index) outs : %s", name, t->v.name,
+			 at, t->v.type, type);
+	}
+	pto_bind(g, var, name, type);
+}
+
 static void put_getval(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
-	const char *at = pto_index_expr(g, call->args.at[1]), *name = pto_temp(g);
-	const char *type = pto_scalar_type(g, var->type->dtype, var->span);
 
-	pto_line(g, "%s = pto.tgetval ins(%s, %s : %s, index) outs : %s", name, t->v.name, at,
-		 t->v.type, type);
-	var_map_set(&g->values, var, pto_new_value(g, name, type));
+	get_element(g, var, t, pto_index_expr(g, call->args.at[1]));
 }
 
 static void put_setval(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -428,6 +472,10 @@ static void put_setval(struct pto_gen *g, const struct ir_node *var, const struc
 		v = dtype_is_float(t->type->dtype) ?
 			pto_float(g, (double)IR_AS(call->args.at[2], const)->value, t->type->dtype) :
 			pto_constant(g, IR_AS(call->args.at[2], const)->value, type);
+	if (g->cxx) {
+		pto_line(g, "%s.SetValue(%s, %s);", t->v.name, at, v.name);
+		return;
+	}
 	pto_line(g, "pto.tsetval ins(%s, %s : index, %s) outs(%s : %s)", at, v.name, v.type,
 		 t->v.name, t->v.type);
 }
@@ -438,6 +486,13 @@ static void put_ci(struct pto_gen *g, const struct ir_node *var, const struct ir
 	struct pto_value start = pto_expr(g, call->args.at[0]);
 
 	pto_size(g, out);
+	if (g->cxx) {
+		const char *type = gen_c_type(g->cxx, var->type, var->span);
+
+		pto_line(g, "TCI<decltype(%s), %s, %d>(%s, static_cast<%s>(%s));", out->v.name,
+			 type, (int)call_attr(call, "descending"), out->v.name, type, start.name);
+		return;
+	}
 	pto_line(g, "pto.tci ins(%s {descending = %s} : %s) outs(%s : %s)", start.name,
 		 call_attr(call, "descending") ? "true" : "false", start.type, out->v.name,
 		 out->v.type);
@@ -451,10 +506,10 @@ static void put_gather(struct pto_gen *g, const struct ir_node *var, const struc
 	pto_size(g, out);
 	ins[0] = pto_tile_of(g, call->args.at[0]);
 	ins[1] = pto_tile_of(g, call->args.at[1]);
-	if (!bytes)
+	if (!bytes && !g->cxx)
 		ins[2] = call->args.n > 2 && call->args.at[2] ? pto_tile_of(g, call->args.at[2]) :
 			 pto_scratch(g, ins[1]->type, MS_VEC);
-	pto_emit(g, call->op->instr, ins, bytes ? 2 : 3, out);
+	pto_emit(g, call->op->instr, ins, bytes || g->cxx ? 2 : 3, out);
 }
 
 /* The result is the destination's own buffer. */
@@ -465,6 +520,27 @@ static void put_scatter(struct pto_gen *g, const struct ir_node *var, const stru
 	ins[0] = pto_tile_of(g, call->args.at[1]);
 	ins[1] = pto_tile_of(g, call->args.at[2]);
 	pto_emit(g, call->op->instr, ins, 2, out);
+}
+
+static void put_cxx_merge(struct pto_gen *g, const struct ir_call *call,
+			  const struct pto_tile *out, const struct pto_tile *tmp)
+{
+	struct text types = { .px = g->px }, names = { .px = g->px };
+	const char *counts = gen_take_name(&g->cxx->names, "executed");
+	uint32_t i;
+
+	for (i = 0; i < 4 && i < call->args.n; i++) {
+		const char *name = call->args.at[i] ? pto_tile_of(g, call->args.at[i])->v.name : NULL;
+
+		if (!name)
+			continue;
+		text_printf(&types, ", decltype(%s)", name);
+		text_printf(&names, ", %s", name);
+	}
+	pto_line(g, "MrgSortExecutedNumList %s;", counts);
+	pto_line(g, "TMRGSORT<decltype(%s), decltype(%s)%s, %s>(%s, %s, %s%s);", out->v.name,
+		 tmp->v.name, text_str(&types), call_attr(call, "exhausted") ? "true" : "false",
+		 out->v.name, counts, tmp->v.name, text_str(&names));
 }
 
 static void put_mrgsort(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -485,6 +561,10 @@ static void put_mrgsort(struct pto_gen *g, const struct ir_node *var, const stru
 	tmp = call->args.n > 4 && call->args.at[4] ? pto_tile_of(g, call->args.at[4]) :
 	      pto_scratch(g, out->type, MS_VEC);
 	add_tile(g, &o, tmp);
+	if (g->cxx) {
+		put_cxx_merge(g, call, out, tmp);
+		return;
+	}
 	pto_line(g, "pto.tmrgsort ins(%s {exhausted = %s} : %s) outs(%s, %%ex%u : %s, vector<4xi16>)",
 		 text_str(&o.names), call_attr(call, "exhausted") ? "true" : "false",
 		 text_str(&o.types), out->v.name, g->next++, out->v.type);
@@ -495,16 +575,27 @@ static void put_print(struct pto_gen *g, const struct ir_node *var, const struct
 	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
 
 	(void)var;
-	pto_line(g, "pto.tprint ins(%s : %s)", t->v.name, t->v.type);
+	if (g->cxx)
+		pto_line(g, "TPRINT(%s);", t->v.name);
+	else
+		pto_line(g, "pto.tprint ins(%s : %s)", t->v.name, t->v.type);
 }
 
 static void put_position(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	const char *name = pto_temp(g);
+	const char *name;
 
-	pto_line(g, "%s = %s", name, call->op->instr);
+	if (g->cxx) {
+		name = gen_take_name(&g->cxx->names, gen_base_name(g->px, IR_AS(var, var)->name));
+		pto_line(g, "uint64_t %s = %s(args);", name,
+			 !strcmp(call->op->name, "block.get_subblock_idx") ? "get_sub_block_id" :
+			 call->op->name + strlen("block."));
+	} else {
+		name = pto_temp(g);
+		pto_line(g, "%s = %s", name, call->op->instr);
+	}
 	var_map_set(&g->nonnegative, var, (void *)var);
-	var_map_set(&g->values, var, pto_new_value(g, name, "i64"));
+	pto_bind(g, var, name, "i64");
 }
 
 static void put_nothing(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -536,18 +627,14 @@ static void put_reduce(struct pto_gen *g, const struct ir_node *var, const struc
 	ins[1] = pto_scratch(g, ins[0]->type, MS_VEC);
 	pto_emit(g, px_printf(g->px, "pto.t%s%s", by_row ? "row" : "col", what), ins,
 		 by_row ? 2 : 1, to);
+	cce_settle(g);
 	if (out && to != out) {
 		struct pto_tile *row = pto_row(g, to);
 
 		pto_emit(g, "pto.tmov", &row, 1, pto_is_column(out) ? pto_row(g, out) : out);
 	}
-	if (!out) {
-		const char *name = pto_temp(g), *scalar = pto_scalar_type(g, var->type->dtype, g->at);
-
-		pto_line(g, "%s = pto.tgetval ins(%s, %s : %s, index) outs : %s", name, to->v.name,
-			 pto_index(g, 0), to->v.type, scalar);
-		var_map_set(&g->values, var, pto_new_value(g, name, scalar));
-	}
+	if (!out)
+		get_element(g, var, to, pto_index(g, 0));
 }
 
 static const struct special {
@@ -575,6 +662,7 @@ void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_
 {
 	size_t i;
 
+	g->scratch = g->scratch_base;
 	if (pto_movement(g, var, call) || pto_pipe(g, var, call))
 		return;
 	for (i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {

@@ -50,6 +50,8 @@ struct pto_value pto_constant(struct pto_gen *g, int64_t value, const char *type
 	const char *name = index ? px_printf(g->px, "%%c%s%llu", sign, size) :
 				   px_printf(g->px, "%%c%s%llu_%s", sign, size, type);
 
+	if (g->cxx)
+		return (struct pto_value){ px_printf(g->px, "%lld", (long long)value), type };
 	if (!known(g, name, name))
 		text_printf(&g->constants, "    %s = arith.constant %lld : %s\n", name,
 			    (long long)value, type);
@@ -82,7 +84,11 @@ struct pto_value pto_float(struct pto_gen *g, double value, unsigned int dtype)
 	const char *type = pto_scalar_type(g, dtype, g->at);
 	const char *text = float_text(g->px, value, dtype);
 	const char *name = g->n_floats ? px_printf(g->px, "%%cst_%u", g->n_floats) : "%cst";
-	const char *have = known(g, px_printf(g->px, "%s : %s", text, type), name);
+	const char *have;
+
+	if (g->cxx)
+		return (struct pto_value){ gen_float_text(g->px, value, dtype), type };
+	have = known(g, px_printf(g->px, "%s : %s", text, type), name);
 
 	if (have)
 		return (struct pto_value){ have, type };
@@ -137,7 +143,7 @@ static unsigned int bits_of(const char *type)
 
 const char *pto_as(struct pto_gen *g, struct pto_value v, const char *type)
 {
-	if (!strcmp(v.type, type))
+	if (g->cxx || !strcmp(v.type, type))
 		return v.name;
 	if (is_index(type) || is_index(v.type))
 		return convert(g, "arith.index_cast", v, type).name;
@@ -147,6 +153,8 @@ const char *pto_as(struct pto_gen *g, struct pto_value v, const char *type)
 
 const char *pto_index_expr(struct pto_gen *g, const struct ir_node *e)
 {
+	if (g->cxx)
+		return gen_expr(g->cxx, e);
 	if (e->kind == IR_CONST_INT)
 		return pto_index(g, IR_AS(e, const)->value);
 	return pto_as(g, pto_expr(g, e), "index");
@@ -364,6 +372,8 @@ struct pto_value pto_expr(struct pto_gen *g, const struct ir_node *e)
 	const struct pto_value *have;
 	const char *type;
 
+	if (g->cxx)
+		return (struct pto_value){ gen_expr(g->cxx, e), "" };
 	if (ir_is_var(e)) {
 		have = var_map_get(&g->values, e);
 		if (have)

@@ -115,6 +115,11 @@ static void put_alloc(struct pto_gen *g, struct pto_tile *t)
 	unsigned int indent = g->indent;
 	struct text line = { .px = g->px };
 
+	if (g->cxx) {
+		cce_declare(g, t);
+		t->sized = !late;
+		return;
+	}
 	g->to = &g->allocs;
 	g->indent = 2;
 	if (late || !is_constant(valid_dim(t->type, 1)))
@@ -132,10 +137,15 @@ static void put_alias(struct pto_gen *g, struct pto_tile *t, const struct pto_ti
 	struct text *before = g->to;
 	unsigned int indent = g->indent;
 
+	t->sized = true;
+	if (g->cxx) {
+		t->addr = of->addr;
+		cce_declare(g, t);
+		return;
+	}
 	g->to = &g->allocs;
 	g->indent = 2;
 	pto_line(g, "%s = pto.treshape %s : %s -> %s", t->v.name, of->v.name, of->v.type, t->v.type);
-	t->sized = true;
 	g->to = before;
 	g->indent = indent;
 }
@@ -146,7 +156,10 @@ static struct pto_tile *tile_new(struct pto_gen *g, const struct ir_type *type, 
 
 	t->type = type;
 	t->space = space;
-	t->v = (struct pto_value){ pto_temp(g), pto_tile_type(g, type, space) };
+	t->v.type = pto_tile_type(g, type, space);
+	t->v.name = g->cxx ? gen_take_names(&g->cxx->names, g->naming ? g->naming : "scratch",
+					    (const char *const[]){ "Type", NULL }) : pto_temp(g);
+	g->naming = NULL;
 	return t;
 }
 
@@ -172,13 +185,14 @@ static struct pto_tile *buffer_of(struct pto_gen *g, const struct ir_type *type)
 	const char *text = pto_tile_type(g, type, memref->space);
 	struct pto_tile *t, *other = NULL;
 
-	for (t = g->all_tiles; t; t = t->next) {
+	for (t = g->cxx ? NULL : g->all_tiles; t; t = t->next) {
 		if (is_same(t, memref, type, text))
 			return t;
 		if (!other && may_alias(t, memref, type))
 			other = t;
 	}
 	t = tile_new(g, type, memref->space);
+	t->addr = memref->addr;
 	t->memref = memref;
 	t->next = g->all_tiles;
 	g->all_tiles = t;
@@ -200,6 +214,7 @@ struct pto_tile *pto_tile_of(struct pto_gen *g, const struct ir_node *var)
 			    ir_is_var(var) ? IR_AS(var, var)->name : "?");
 		return tile_new(g, var->type, MS_VEC);
 	}
+	g->naming = ir_is_var(var) ? gen_base_name(g->px, IR_AS(var, var)->name) : NULL;
 	t = buffer_of(g, var->type);
 	var_map_set(&g->tiles, var, t);
 	return t;
@@ -212,6 +227,14 @@ struct pto_tile *pto_scratch(struct pto_gen *g, const struct ir_type *type, uint
 
 	own->memref = NULL;
 	t = tile_new(g, own, space);
+	if (g->cxx && space == MS_VEC) {
+		if (g->scratch == g->scratch_base)
+			cce_settle(g);
+		t->addr = g->scratch;
+		g->scratch += (int64_t)(type_bytes(own) + 255) / 256 * 256;
+		if (g->scratch > g->scratch_top)
+			g->scratch_top = g->scratch;
+	}
 	put_alloc(g, t);
 	pto_size(g, t);
 	return t;
@@ -226,6 +249,10 @@ void pto_size(struct pto_gen *g, struct pto_tile *t)
 		return;
 	rows = r ? pto_index_expr(g, r) : pto_index(g, pto_dim(&t->type->shape, 1));
 	columns = c ? pto_index_expr(g, c) : pto_index(g, pto_dim(&t->type->shape, 0));
+	if (g->cxx) {
+		pto_line(g, "%s.SetValidShape(%s, %s);", t->v.name, rows, columns);
+		return;
+	}
 	pto_line(g, "pto.set_validshape %s, %s, %s : %s", t->v.name, rows, columns, t->v.type);
 }
 
@@ -247,10 +274,28 @@ struct pto_tile *pto_row(struct pto_gen *g, struct pto_tile *t)
 		list_push(g->px, &type->view.valid, ir_int(g->px, 1, DT_INDEX, g->at));
 		list_push(g->px, &type->view.valid, (struct ir_node *)valid_dim(t->type, 1));
 	}
+	g->naming = g->cxx ? px_printf(g->px, "%s_row", t->v.name) : NULL;
 	t->row = tile_new(g, type, t->space);
 	t->row->row = t->row;
 	put_alias(g, t->row, t);
 	return t->row;
+}
+
+struct pto_value pto_alias(struct pto_gen *g, struct pto_tile *of, const struct ir_type *type)
+{
+	struct pto_value v;
+	struct pto_tile *t;
+
+	if (g->cxx) {
+		g->naming = px_printf(g->px, "%s_view", of->v.name);
+		t = tile_new(g, type, of->space);
+		put_alias(g, t, of);
+		return t->v;
+	}
+	v.name = pto_temp(g);
+	v.type = pto_tile_type(g, type, of->space);
+	pto_line(g, "%s = pto.treshape %s : %s -> %s", v.name, of->v.name, of->v.type, v.type);
+	return v;
 }
 
 /* ---- Numbers in order of first appearance ---- */
