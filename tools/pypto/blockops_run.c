@@ -72,9 +72,9 @@ static void widths(const struct tiles *t, int64_t *most, int64_t *least)
 /* Elements of a tile, so that all of the run are in the buffer together, and room is left. */
 static int64_t budget(const struct tiles *t, int64_t width)
 {
-	int64_t bytes = pto_capacity(PTO_SPACE_VEC, (enum pto_arch)t->b->arch) / 2;
+	int64_t bytes = pto_capacity(PTO_SPACE_VEC, (enum pto_arch)t->b->arch) / 4 * 3;
 
-	return bytes / ((int64_t)t->run->n + 6) / width;
+	return bytes / ((int64_t)t->run->n + 3) / width;
 }
 
 /* At most @most, and a divisor of @extent where one is not much smaller. */

@@ -26,7 +26,10 @@ struct pass_options {
 };
 
 /* What the hazard checker looks at after a pass. */
-enum pass_check { CHECK_NONE, CHECK_MEMORY, CHECK_SYNC, CHECK_ALL };
+enum pass_check {
+	CHECK_NONE, CHECK_MEMORY = 1, CHECK_SYNC = 2, CHECK_ALL = 3,
+	CHECK_AUTHORED = 4,	/* synchronisation in the program's text */
+};
 
 struct px_pass {
 	const char *name;	/* "ConvertToSSA" */
@@ -37,7 +40,7 @@ struct px_pass {
 				  const struct pass_options *options);
 	unsigned int needs, gives, destroys;	/* enum property */
 	int flags;				/* enum pass_flag */
-	enum pass_check check;
+	int check;				/* enum pass_check */
 };
 
 const struct px_pass *pass_at(size_t i);		/* in order; NULL behind the last */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What passes gave, in the eyes of the assembler's hazard checker. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../ptoas/sync.h"
@@ -16,12 +17,49 @@ static bool find_system(void *data, struct ir_node *node)
 	return true;
 }
 
+static bool check_event(void *data, struct ir_node *node)
+{
+	const struct ir_call *call = IR_AS(node, call);
+
+	if (node->kind != IR_CALL || !call->op || strncmp(call->op->name, "system.sync_", 12))
+		return true;
+	if (call_attr(call, "event_id") < 0 || call_attr(call, "event_id") > 7)
+		diag_add(data, DIAG_COMPILE, node->span,
+			 "event_id %lld is none of the hardware's: each pair of pipes has 0 to 7",
+			 (long long)call_attr(call, "event_id"));
+	return true;
+}
+
+static bool events_possible(struct px *px, const struct ir_function *f)
+{
+	unsigned int before = px->n_errors;
+
+	ir_walk(f->body, check_event, px);
+	return px->n_errors == before;
+}
+
 bool pass_has_sync(const struct ir_function *f)
 {
 	bool found = false;
 
 	ir_walk(f->body, find_system, &found);
 	return found;
+}
+
+/* The place "file:line:col" of a diagnostic, in the file of @f. */
+static struct span place_of(const struct ir_function *f, const char *origin)
+{
+	struct span span = f->node.span;
+	const char *col = origin ? strrchr(origin, ':') : NULL, *line = col;
+
+	while (line && line > origin && line[-1] != ':')
+		line--;
+	if (!line || line == origin)
+		return span;
+	span.line = span.end_line = (uint32_t)strtoul(line, NULL, 10);
+	span.col = (uint32_t)strtoul(col + 1, NULL, 10);
+	span.end_col = span.col + 1;
+	return span;
 }
 
 static void report(struct px *px, const struct px_pass *pass, const struct ir_function *f,
@@ -35,6 +73,19 @@ static void report(struct px *px, const struct px_pass *pass, const struct ir_fu
 				 "Internal error: pass %s gave a program with a hazard in function '%s': %s%s%s",
 				 pass->name, f->name, e->text, e->origin ? " at " : "",
 				 e->origin ? e->origin : "");
+}
+
+/* Synchronisation in the text is its author's. */
+static void report_authored(struct px *px, const struct ir_function *f, const struct pto_diags *d)
+{
+	const struct pto_diag *e;
+
+	for (e = d->first; e; e = e->next)
+		if (e->severity == PTO_ERROR)
+			diag_hint(px, diag_add(px, DIAG_COMPILE, place_of(f, e->origin),
+					       "The synchronisation in function '%s' is not enough: %s",
+					       f->name, e->text),
+				  "Leave pl.system calls out, and the compiler inserts them");
 }
 
 /*
@@ -55,6 +106,7 @@ static int complete(struct pto_pass_ctx *c, struct pto_op *func)
 static int check_function(struct px *px, const struct px_pass *pass, const struct ir_function *f,
 			  int arch, enum machine_view view)
 {
+	bool authored = view == MACHINE_BUFFERS && (pass->check & CHECK_AUTHORED);
 	struct pto_options options = { .arch_given = true, .arch = (enum pto_arch)arch };
 	struct pto_pass_ctx c = { .options = &options, .arch = (enum pto_arch)arch };
 	struct pto_diags d;
@@ -68,7 +120,9 @@ static int check_function(struct px *px, const struct px_pass *pass, const struc
 		if (view == MACHINE_VALUES)
 			rc = complete(&c, mc.func->op);
 		rc = rc ? rc : pto_check_hazards(mc.m, &options, &d);
-		if (rc == -EINVAL)
+		if (rc == -EINVAL && authored)
+			report_authored(px, f, &d);
+		else if (rc == -EINVAL)
 			report(px, pass, f, &d);
 	}
 	pto_diags_fini(&d);
@@ -92,9 +146,11 @@ int pass_check(struct px *px, const struct px_pass *pass, const struct ir_progra
 
 		if (!is_kernel(f))
 			continue;
+		if ((pass->check & CHECK_AUTHORED) && !events_possible(px, f))
+			return -EINVAL;
 		if (pass->check & CHECK_MEMORY)
 			rc = check_function(px, pass, f, arch, MACHINE_VALUES);
-		if (!rc && (pass->check & CHECK_SYNC) && pass_has_sync(f))
+		if (!rc && (pass->check & (CHECK_SYNC | CHECK_AUTHORED)) && pass_has_sync(f))
 			rc = check_function(px, pass, f, arch, MACHINE_BUFFERS);
 	}
 	return rc;

@@ -78,18 +78,18 @@ static unsigned int safe_ids(const struct sync_events *e, const struct event_pai
 	return safe & ~(unsigned int)e->open[pair->src][pair->dst];
 }
 
+static bool all_open(const struct sync_events *e, const struct event_pair *pair)
+{
+	return e->open[pair->src][pair->dst] == (1u << EVENT_IDS) - 1;
+}
+
 static void set(struct sync_events *e, struct event_pair *pair, struct span span,
 		struct ir_list *out)
 {
 	unsigned int ids = safe_ids(e, pair), p, q, id;
 
-	if (e->open[pair->src][pair->dst] == (1u << EVENT_IDS) - 1) {
-		diag_hint(e->px, diag_add(e->px, DIAG_COMPILE, span,
-					  "Out of hardware event IDs (max %d) for pipe pair %s->%s",
-					  EVENT_IDS,
-					  enum_name(EN_PIPE_TYPE, machine_pipe_type(pair->src)),
-					  enum_name(EN_PIPE_TYPE, machine_pipe_type(pair->dst))),
-			  "Use the results in the order in which they are made, or make fewer of them before the first use");
+	if (all_open(e, pair)) {
+		pair->late = true;
 		return;
 	}
 	if (!ids) {
@@ -110,6 +110,12 @@ static void wait(struct sync_events *e, struct event_pair *pair, struct span spa
 {
 	unsigned int p, q, id;
 
+	if (pair->late && all_open(e, pair)) {
+		write_barrier(e, PTO_PIPE_ALL, span, out);
+		return;
+	}
+	if (pair->late)
+		set(e, pair, span, out);
 	for (p = 0; p < PTO_PIPES; p++)
 		for (q = 0; q < PTO_PIPES; q++)
 			for (id = 0; id < EVENT_IDS; id++)

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../../ptoas/hazard_access.h"
 #include "../equal.h"
+#include "../machine.h"
 #include "../pass.h"
 #include "../print.h"
 #include "../serial.h"
@@ -291,6 +293,27 @@ static PyObject *run_pass(PyObject *module, PyObject *args)
 	return raise_diags(px);
 }
 
+/* Bytes of each space on the chip that kernels may use. */
+static PyObject *memory_limits(PyObject *module, PyObject *args)
+{
+	PyObject *out;
+	int space, arch;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "i", &arch))
+		return NULL;
+	out = PyDict_New();
+	for (space = MS_VEC; out && space <= MS_BIAS; space++) {
+		int64_t bytes = pto_capacity(machine_space(space), arch ? PTO_ARCH_A5 : PTO_ARCH_A3);
+		PyObject *number = PyLong_FromLongLong(bytes);
+
+		if (!number || PyDict_SetItemString(out, enum_name(EN_MEMORY_SPACE, space), number))
+			Py_CLEAR(out);
+		Py_XDECREF(number);
+	}
+	return out;
+}
+
 /* ---- Tables ---- */
 
 static PyObject *dtypes(PyObject *module, PyObject *unused)
@@ -378,6 +401,7 @@ static PyMethodDef functions[] = {
 	{ "generate", generate, METH_VARARGS, "Text of one generated file." },
 	{ "describe_program", describe_program, METH_O, "The orchestration and the kernels." },
 	{ "orchestration_slots", orchestration_slots, METH_O, "Arguments of the orchestration." },
+	{ "memory_limits", memory_limits, METH_VARARGS, "Bytes of each space on the chip." },
 	{ "dtypes", dtypes, METH_NOARGS, "All element types." },
 	{ "enums", enums, METH_NOARGS, "All enumerations." },
 	{ "operators", operators, METH_NOARGS, "The operator registry." },

@@ -194,6 +194,7 @@ def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Defa
     manager = _manager(strategy, backend_type, platform)
     dumps = os.path.join(folder, "passes_dump") if dump_passes else None
     with _verification(verification_level):
-        program = manager.run_passes(program, dump_ir=dump_passes, output_dir=dumps)
+        program = manager.run_passes(program, dump_ir=dump_passes, output_dir=dumps,
+                                     report_dir=os.path.join(folder, "report"))
     generate(program, folder, backend_type, arch, skip_ptoas)
     return folder
