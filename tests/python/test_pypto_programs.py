@@ -57,3 +57,26 @@ def test_program_keeps_its_meaning_through_the_passes(name, strategy):
         except Exception as e:
             raise AssertionError(f"after {one}:\n{program}") from e
         assert ir.structural_equal(program, pl.parse(str(program))), f"after {one}"
+
+
+# ---- On the simulated chips ----
+
+os.environ.setdefault("SIMPLER_CACHE_DIR", os.path.join(os.path.abspath(os.environ.get("SIMPLER_BUILD_DIR", "build")),
+                                                        "cache"))
+BACKENDS = ("PTO", "CCE")
+PLATFORMS = ("a2a3sim", "a5sim")
+# compiling device code takes seconds for each kernel: the others run with SIMPLER_PYPTO_PROGRAMS=all, or =name,name
+FEW = [("softmax", "a2a3sim", "PTO"), ("softmax", "a5sim", "PTO"), ("matmul_memory", "a2a3sim", "PTO")]
+CHOSEN = os.environ.get("SIMPLER_PYPTO_PROGRAMS")
+RUNS = FEW if not CHOSEN else [(n, p, b) for n in (NAMES if CHOSEN == "all" else CHOSEN.split(",")) for p in PLATFORMS
+                               for b in BACKENDS]
+
+
+@pytest.mark.parametrize("name, platform, backend", RUNS)
+def test_program_computes_on_the_chip_what_numpy_does(name, platform, backend):
+    from pypto import runtime
+    module, program = load(name)
+    compiled = runtime.compile(program, platform, backend)
+    for seed in range(2):
+        args, expected = inputs_of(module, seed)
+        agree(module, compiled(*args), expected)

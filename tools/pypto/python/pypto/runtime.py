@@ -222,6 +222,7 @@ class Plan:
             else:
                 self._results[i] = host
         self._by_slot = {place_: i for i, place_ in enumerate(owner._parameters)}
+        self._written = [host for host in self._hosts if host.access != "in"]
         self._tensors, self._last = tensors, None
         self.arguments = None
 
@@ -269,11 +270,12 @@ class Plan:
         self._last = words, views
 
     def copy_out(self, args):
-        for host in self._hosts:
-            if host.access != "in":
-                host.receive(self._worker, args[host.position])
-        like = next((a for a in args if hasattr(a, "data_ptr")), None)
-        made = {slot: host.new(self._worker, like) for slot, host in self._results.items()}
+        for host in self._written:
+            host.receive(self._worker, args[host.position])
+        made = {}
+        if self._results:
+            like = next((a for a in args if hasattr(a, "data_ptr")), None)
+            made = {slot: host.new(self._worker, like) for slot, host in self._results.items()}
         values = [made[slot] if slot in made else args[self._by_slot[slot]] for slot in self._returned]
         return values[0] if len(values) == 1 else tuple(values) if values else None
 
