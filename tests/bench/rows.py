@@ -48,6 +48,11 @@ GOALS = (
     ("mem.per_task", {"peer": None}, "value", 512, "<= 512 B"),
     ("ptoas.throughput", {"peer": None}, "ns_per_line", 2000, ">= 500000 lines/s"),
     ("mem.idle_worker", {"peer": None}, "value", 16, "<= 16 MiB"),
+    ("pypto.compile.attention", {"peer": None}, "value", 20, "<= 20 ms"),
+    ("pypto.compile.decoder_layer", {"peer": None}, "value", 100, "<= 100 ms"),
+    ("pypto.compile.scale", {"peer": None}, "more_per_statement", 20, "linear within 20 %"),
+    ("pypto.import", {"peer": None}, "value", 50, "<= 50 ms"),
+    ("pypto.call", {"peer": None}, "value", 20, "<= 20 us"),
 )
 
 

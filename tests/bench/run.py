@@ -229,6 +229,14 @@ def python_rows(bench):
             yield {"threads": threads, **r}
 
 
+def pypto_rows(bench):
+    """The PyPTO compiler, its import, and a call; see pypto_bench.py."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypto_bench.py")
+    for r in bench.process([sys.executable, script]):
+        samples = r.pop("samples")
+        yield row(r.pop("name"), r.pop("unit"), samples, **r)
+
+
 # ---- the command --------------------------------------------------------------------------------------------------------
 
 
@@ -244,7 +252,7 @@ def collect(bench, args, problems):
                      [c for c in CONTENDERS if c.name != "oneTBB flow graph"], bench, "independent")
     rows += scale_rows(groups)
     rows += compared(groups, "run.one_task.c", "us", [c for c in CONTENDERS if c.name in ONE], bench, "independent")
-    for more in (python_rows, tile_rows, ptoas_rows):
+    for more in (python_rows, tile_rows, ptoas_rows, pypto_rows):
         try:
             rows += more(bench)
         except Broken as e:
