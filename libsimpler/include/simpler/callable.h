@@ -166,7 +166,7 @@ SIMPLER_API uint64_t simpler_chip_callable_hid(const struct simpler_chip_callabl
  * @c: the callable
  * @arch: "a2a3" or "a5"
  * @platform: "a2a3", "a2a3sim", "a5" or "a5sim"
- * @runtime: "tensormap_and_ringbuffer" or "host_build_graph"
+ * @runtime: "tensormap_and_ringbuffer" (this build has no other), "host_build_graph"
  * @digest: SHA-256 of the canonical descriptor
  */
 SIMPLER_API void simpler_chip_callable_digest(const struct simpler_chip_callable *c,

@@ -11,6 +11,11 @@
  *		enum simpler_error_code, one code per (Python exception class,
  *		condition) pair of worker-api
  *
+ * NULL: a function that returns a code answers SIMPLER_ERR_INVALID_ARGUMENT when an
+ * object, a handle or the place of a result is NULL (exceptions are told where they are:
+ * @error, options, destroy and put accept it).  Readers, get, and functions without a
+ * code need valid pointers.
+ *
  * errno is never part of the interface.  The record of the last failure is read
  * from the object that failed: simpler_worker_last_error(), simpler_run_error(),
  * or the error parameter of functions that create or check values (which may be

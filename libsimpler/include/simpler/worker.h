@@ -71,7 +71,7 @@ SIMPLER_API int simpler_worker_create(int level, struct simpler_worker **out);
  */
 /* "a2a3", "a2a3sim", "a5" or "a5sim"; copied. */
 SIMPLER_API int simpler_worker_set_platform(struct simpler_worker *w, const char *platform);
-/* "tensormap_and_ringbuffer" or "host_build_graph"; copied. */
+/* "tensormap_and_ringbuffer"; "host_build_graph" is known, but not in this build. Copied. */
 SIMPLER_API int simpler_worker_set_runtime(struct simpler_worker *w, const char *runtime);
 /* Which chip; default 0. */
 SIMPLER_API int simpler_worker_set_device_id(struct simpler_worker *w, int32_t device_id);
@@ -253,7 +253,8 @@ SIMPLER_API int simpler_worker_free(struct simpler_worker *w, struct simpler_buf
 /**
  * simpler_worker_create_buffer - shared host memory, zeroed
  *
- * Released by simpler_buffer_close().  Returns 0, SIMPLER_ERR_BUFFER_SIZE,
+ * Released by simpler_buffer_close().  What a process leaves that was killed is
+ * removed when another process of the same user first calls this.  Returns 0, SIMPLER_ERR_BUFFER_SIZE,
  * SIMPLER_ERR_SYSTEM, SIMPLER_ERR_NO_MEMORY.
  */
 SIMPLER_API int simpler_worker_create_buffer(struct simpler_worker *w, uint64_t nbytes,
@@ -264,6 +265,9 @@ SIMPLER_API int simpler_worker_create_buffer(struct simpler_worker *w, uint64_t 
  * @data: first byte; must stay valid until simpler_buffer_close() succeeded
  * @nbytes: size, > 0
  * @access: SIMPLER_ACCESS_READ for memory that must not be written
+ *
+ * Returns 0, SIMPLER_ERR_BUFFER_SIZE, SIMPLER_ERR_WRAP_RANGE (the end is beyond 2^64),
+ * SIMPLER_ERR_INVALID_ARGUMENT (access, NULL), SIMPLER_ERR_NO_MEMORY.
  */
 SIMPLER_API int simpler_worker_wrap_host(struct simpler_worker *w, void *data, uint64_t nbytes,
 					 enum simpler_access access, struct simpler_buffer **out);

@@ -52,6 +52,8 @@ int simpler_device_open(const char *platform, int32_t device_id, struct simpler_
 	const struct rts_platform *p = platform ? rts_platform_find(platform) : NULL;
 	int rc;
 
+	if (err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (!p)
 		return err_set(error, SIMPLER_ERR_PLATFORM_UNKNOWN, "unknown platform '%s'",
 			       platform ? platform : "");
@@ -98,9 +100,12 @@ void simpler_device_get_info(const struct simpler_device *d, struct simpler_devi
 
 int simpler_context_create(struct simpler_device *d, struct simpler_context **out)
 {
-	struct simpler_context *c = calloc(1, sizeof(*c));
+	struct simpler_context *c;
 	int rc;
 
+	if (!d || !out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return SIMPLER_ERR_NO_MEMORY;
 	rc = d->ops->context_create(d->priv, &c->priv);
@@ -138,7 +143,7 @@ int simpler_context_malloc(struct simpler_context *c, uint64_t bytes, uint64_t *
 {
 	int rc;
 
-	if (!bytes)
+	if (!c || !bytes || !address)
 		return SIMPLER_ERR_INVALID_ARGUMENT;
 	rc = c->ops->memory_alloc(c->priv, bytes, address);
 	return rc == -ENOMEM ? SIMPLER_ERR_DEVICE_MEMORY : rts_code(rc);
@@ -146,6 +151,8 @@ int simpler_context_malloc(struct simpler_context *c, uint64_t bytes, uint64_t *
 
 int simpler_context_free(struct simpler_context *c, uint64_t address)
 {
+	if (!c)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return rts_code(c->ops->memory_free(c->priv, address));
 }
 

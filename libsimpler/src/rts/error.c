@@ -179,6 +179,12 @@ int err_set(struct simpler_error *e, int code, const char *fmt, ...)
 	return code;
 }
 
+bool err_null(struct simpler_error *e, const char *function, const char *argument)
+{
+	err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "%s(): %s is NULL", function, argument);
+	return true;
+}
+
 void err_hint(struct simpler_error *e, const char *fmt, ...)
 {
 	va_list ap;

@@ -3,6 +3,8 @@
 #ifndef SIMPLER_RTS_ERROR_H
 #define SIMPLER_RTS_ERROR_H
 
+#include <stdbool.h>
+
 #include "simpler/error.h"
 
 /**
@@ -15,6 +17,15 @@
  */
 int err_set(struct simpler_error *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/**
+ * err_if_null - refuses a NULL argument of a public function
+ * @e: filled when it is one; may be NULL
+ *
+ * True when @argument is NULL; the function then returns SIMPLER_ERR_INVALID_ARGUMENT.
+ */
+#define err_if_null(e, argument) (!(argument) && err_null(e, __func__, #argument))
+bool err_null(struct simpler_error *e, const char *function, const char *argument);
 
 /* Replaces the hint of a record just filled. */
 void err_hint(struct simpler_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

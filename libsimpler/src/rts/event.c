@@ -69,8 +69,11 @@ int rts_fence_end(struct rts_fence *f, struct simpler_stream *s)
 
 int simpler_event_create(struct simpler_context *c, struct simpler_event **out)
 {
-	struct simpler_event *e = calloc(1, sizeof(*e));
+	struct simpler_event *e;
 
+	if (!c || !out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	e = calloc(1, sizeof(*e));
 	if (!e)
 		return SIMPLER_ERR_NO_MEMORY;
 	e->context = c;
@@ -97,7 +100,7 @@ int simpler_event_record(struct simpler_event *e, struct simpler_stream *s)
 	struct rts_recording at, old;
 	int rc;
 
-	if (e->context != s->context)
+	if (!e || !s || e->context != s->context)
 		return SIMPLER_ERR_INVALID_ARGUMENT;
 	rc = rts_stream_record(s, &at);
 	if (rc)
@@ -126,9 +129,12 @@ static struct rts_recording event_get(const struct simpler_event *e)
 
 int simpler_stream_wait_event(struct simpler_stream *s, struct simpler_event *e)
 {
-	struct rts_recording at = event_get(e);
+	struct rts_recording at;
 	int rc = 0;
 
+	if (!s || !e)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	at = event_get(e);
 	if (e->context != s->context)
 		rc = SIMPLER_ERR_INVALID_ARGUMENT;
 	else if (at.fence && at.fence != s->fence)
@@ -139,10 +145,13 @@ int simpler_stream_wait_event(struct simpler_stream *s, struct simpler_event *e)
 
 int simpler_event_query(const struct simpler_event *e)
 {
-	struct rts_recording at = event_get(e);
 	const struct simpler_stream *s;
+	struct rts_recording at;
 	int passed;
 
+	if (!e)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	at = event_get(e);
 	if (!at.fence)
 		return 1;
 	pthread_mutex_lock(&at.fence->lock);
@@ -155,11 +164,14 @@ int simpler_event_query(const struct simpler_event *e)
 
 int simpler_event_synchronize(struct simpler_event *e, const struct simpler_wait *wait)
 {
-	struct rts_recording at = event_get(e);
 	struct simpler_stream *s = NULL;
+	struct rts_recording at;
 	struct rts_wait w;
 	int rc = rts_wait_init(&w, wait);
 
+	if (!e)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	at = event_get(e);
 	if (at.fence) {
 		pthread_mutex_lock(&at.fence->lock);
 		s = at.fence->stream;

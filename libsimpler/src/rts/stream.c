@@ -72,6 +72,8 @@ int rts_stream_create(struct simpler_context *c, uint32_t entries, struct simple
 
 int simpler_stream_create(struct simpler_context *c, struct simpler_stream **out)
 {
+	if (!c || !out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return rts_stream_create(c, STREAM_ENTRIES, out);
 }
 
@@ -315,18 +317,24 @@ static int copy_host(struct simpler_stream *s, const void *host, uint64_t device
 int simpler_stream_copy_to_device(struct simpler_stream *s, uint64_t dst, const void *src,
 				  uint64_t bytes)
 {
+	if (!s)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_host(s, src, dst, bytes, true);
 }
 
 int simpler_stream_copy_from_device(struct simpler_stream *s, void *dst, uint64_t src,
 				    uint64_t bytes)
 {
+	if (!s)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_host(s, dst, src, bytes, false);
 }
 
 int simpler_stream_copy_on_device(struct simpler_stream *s, uint64_t dst, uint64_t src,
 				  uint64_t bytes)
 {
+	if (!s)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return stream_copy(s, dst, src, bytes);
 }
 
@@ -338,6 +346,8 @@ int simpler_stream_fill(struct simpler_stream *s, uint64_t dst, uint64_t bytes, 
 		.fill = { .dst = dst, .bytes = bytes, .pattern = pattern, .width = width },
 	};
 
+	if (!s)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if ((width != 1 && width != 2 && width != 4 && width != 8) || bytes % width)
 		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return stream_send(s, &cmd);
@@ -349,6 +359,8 @@ int simpler_stream_synchronize(struct simpler_stream *s, const struct simpler_wa
 	uint64_t seqno;
 	int rc = rts_wait_init(&w, wait);
 
+	if (!s)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&s->lock);

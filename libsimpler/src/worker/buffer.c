@@ -117,8 +117,11 @@ int simpler_worker_malloc(struct simpler_worker *w, uint64_t size, struct simple
 {
 	struct worker_lease lease;
 	struct simpler_error e;
-	int rc = lease_begin(w, &lease, &e);
+	int rc;
 
+	if (worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = lease_begin(w, &lease, &e);
 	if (rc)
 		return worker_failed(w, &e);
 	pthread_mutex_unlock(&w->lock);
@@ -192,8 +195,11 @@ int simpler_worker_free(struct simpler_worker *w, struct simpler_buffer *handle)
 	struct simpler_buffer *put = NULL;
 	struct worker_lease lease;
 	struct simpler_error e;
-	int rc = lease_begin(w, &lease, &e);
+	int rc;
 
+	if (worker_if_null(w, handle))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = lease_begin(w, &lease, &e);
 	if (rc)
 		return worker_failed(w, &e);
 	lane_reap_locked(w);
@@ -294,10 +300,8 @@ static int buffer_create_host(struct simpler_worker *w, struct simpler_buffer *b
 {
 	uint64_t end;
 
-	if (!data || access > SIMPLER_ACCESS_READWRITE)
-		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT,
-			       "host memory at %p with access %d: the address must not be NULL, "
-			       "the access one of enum simpler_access", data, (int)access);
+	if (access > SIMPLER_ACCESS_READWRITE)
+		return err_set(e, SIMPLER_ERR_INVALID_ARGUMENT, "unknown access %d", (int)access);
 	if (__builtin_add_overflow((uintptr_t)data, nbytes, &end))
 		return err_set(e, SIMPLER_ERR_WRAP_RANGE,
 			       "%llu bytes at %p are not a range of addresses",
@@ -345,12 +349,16 @@ static int host_buffer(struct simpler_worker *w, enum buffer_kind kind, void *da
 int simpler_worker_create_buffer(struct simpler_worker *w, uint64_t nbytes,
 				 struct simpler_buffer **out)
 {
+	if (worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return host_buffer(w, BUFFER_SHM, NULL, nbytes, SIMPLER_ACCESS_READWRITE, out);
 }
 
 int simpler_worker_wrap_host(struct simpler_worker *w, void *data, uint64_t nbytes,
 			     enum simpler_access access, struct simpler_buffer **out)
 {
+	if (worker_if_null(w, data) || worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return host_buffer(w, BUFFER_HOST, data, nbytes, access, out);
 }
 
@@ -411,10 +419,13 @@ static int buffer_release_locked(struct simpler_worker *w, struct simpler_buffer
 
 int simpler_buffer_close(struct simpler_buffer *b, struct simpler_error *error)
 {
-	struct simpler_worker *w = b->worker;
+	struct simpler_worker *w;
 	bool put = false;
 	int rc = 0;
 
+	if (err_if_null(error, b))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	w = b->worker;
 	if (!w) {
 		b->closed = true;
 		return 0;
@@ -481,6 +492,8 @@ int simpler_buffer_pin(struct simpler_buffer *b, void **data)
 {
 	int rc = 0;
 
+	if (!b || !data)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (b->desc.address_space != SIMPLER_SPACE_HOST)
 		return SIMPLER_ERR_BUFFER_SPACE;
 	buffer_lock(b);
@@ -584,6 +597,8 @@ int simpler_buffer_descriptor(const struct simpler_buffer *b, struct simpler_buf
 {
 	int rc;
 
+	if (err_if_null(error, b) || err_if_null(error, desc))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	buffer_lock(b);
 	rc = descriptor_check_locked(b, error);
 	buffer_unlock(b);

@@ -89,8 +89,11 @@ static int desc_check_ranges(const struct simpler_buffer_desc *d, struct simpler
 int simpler_buffer_desc_check(const struct simpler_buffer_desc *d, struct simpler_error *error)
 {
 	const struct backend_rule *rule;
-	int rc = desc_check_ranges(d, error);
+	int rc;
 
+	if (err_if_null(error, d))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = desc_check_ranges(d, error);
 	if (rc)
 		return rc;
 	rule = &backend_rules[d->backend];

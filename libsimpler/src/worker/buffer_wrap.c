@@ -13,6 +13,8 @@ int simpler_worker_location(struct simpler_worker *w, struct simpler_location **
 	struct simpler_error e;
 	int rc;
 
+	if (worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&w->lock);
 	rc = worker_check_ready_locked(w, &e);
 	pthread_mutex_unlock(&w->lock);
@@ -92,8 +94,11 @@ int simpler_buffer_wrap(uint64_t address, uint64_t nbytes, struct simpler_locati
 			struct simpler_error *error)
 {
 	struct simpler_buffer *b;
-	int rc = wrap_check(address, nbytes, location, access, error);
+	int rc;
 
+	if (err_if_null(error, location) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = wrap_check(address, nbytes, location, access, error);
 	if (rc)
 		return rc;
 	b = buffer_create(location->worker, BUFFER_WRAP);
@@ -117,8 +122,11 @@ int simpler_buffer_from_descriptor(const struct simpler_buffer_desc *desc,
 				   struct simpler_buffer **out, struct simpler_error *error)
 {
 	struct simpler_buffer *b;
-	int rc = simpler_buffer_desc_check(desc, error);
+	int rc;
 
+	if (err_if_null(error, desc) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = simpler_buffer_desc_check(desc, error);
 	if (rc)
 		return rc;
 	b = buffer_create(NULL, BUFFER_DETACHED);

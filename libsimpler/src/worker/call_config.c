@@ -17,8 +17,11 @@ void simpler_call_config_init(struct simpler_call_config *c)
 int simpler_call_config_set_prefix(struct simpler_call_config *c, const char *prefix,
 				   struct simpler_error *error)
 {
-	size_t len = strlen(prefix);
+	size_t len;
 
+	if (err_if_null(error, c) || err_if_null(error, prefix))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	len = strlen(prefix);
 	if (len >= sizeof(c->output_prefix))
 		return err_set(error, SIMPLER_ERR_CONFIG_PREFIX,
 			       "output_prefix has %zu bytes, at most %zu are allowed", len,
@@ -146,8 +149,11 @@ uint32_t config_diagnostics(const struct simpler_call_config *c)
 
 int simpler_call_config_validate(const struct simpler_call_config *c, struct simpler_error *error)
 {
-	int rc = config_check_fields(c, error);
+	int rc;
 
+	if (err_if_null(error, c))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = config_check_fields(c, error);
 	if (rc)
 		return rc;
 	if (c->output_prefix[0] && !memchr(c->output_prefix, '\0', sizeof(c->output_prefix)))

@@ -60,8 +60,11 @@ int simpler_core_callable_build(const int32_t *signature, size_t sig_count, cons
 {
 	struct simpler_hw_core_callable *h;
 	struct callable_blob *b;
-	int rc = signature_check(&signature_core, signature, sig_count, error);
+	int rc;
 
+	if (err_if_null(error, out) || (sig_count && err_if_null(error, signature)))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = signature_check(&signature_core, signature, sig_count, error);
 	if (!rc)
 		rc = binary_check(binary, binary_bytes, error);
 	if (rc)
@@ -83,10 +86,13 @@ int simpler_core_callable_from_bytes(const void *bytes, size_t size,
 				     struct simpler_core_callable **out,
 				     struct simpler_error *error)
 {
-	struct callable_blob *b = callable_blob_create(size);
+	struct callable_blob *b;
 	size_t used = 0;
 	int rc;
 
+	if (err_if_null(error, bytes) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	b = callable_blob_create(size);
 	if (!b)
 		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %zu bytes", size);
 	copy_bytes(b->bytes, bytes, size);
@@ -127,6 +133,8 @@ size_t simpler_core_callable_sig_count(const struct simpler_core_callable *c)
 
 int simpler_core_callable_sig(const struct simpler_core_callable *c, size_t i)
 {
+	if (!c)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return i < simpler_core_callable_sig_count(c) ? core_header(c)->signature[i]
 						      : SIMPLER_ERR_INDEX;
 }
@@ -184,8 +192,12 @@ static int name_check(const char *what, const char *name, struct simpler_error *
 
 static int spec_check(const struct simpler_chip_spec *spec, struct simpler_error *error)
 {
-	int rc = signature_check(&signature_chip, spec->signature, spec->sig_count, error);
+	int rc;
 
+	if ((spec->sig_count && err_if_null(error, spec->signature)) ||
+	    (spec->child_count && err_if_null(error, spec->children)))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = signature_check(&signature_chip, spec->signature, spec->sig_count, error);
 	if (!rc)
 		rc = binary_check(spec->binary, spec->binary_bytes, error);
 	if (!rc && !spec->func_name)
@@ -247,8 +259,11 @@ int simpler_chip_callable_build(const struct simpler_chip_spec *spec,
 {
 	struct callable_blob *b;
 	uint64_t storage;
-	int rc = spec_check(spec, error);
+	int rc;
 
+	if (err_if_null(error, spec) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = spec_check(spec, error);
 	if (rc)
 		return rc;
 	storage = spec_storage(spec);
@@ -269,9 +284,12 @@ int simpler_chip_callable_from_bytes(const void *bytes, size_t size,
 				     struct simpler_chip_callable **out,
 				     struct simpler_error *error)
 {
-	struct callable_blob *b = callable_blob_create(size);
+	struct callable_blob *b;
 	int rc;
 
+	if (err_if_null(error, bytes) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	b = callable_blob_create(size);
 	if (!b)
 		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %zu bytes", size);
 	copy_bytes(b->bytes, bytes, size);
@@ -316,6 +334,8 @@ size_t simpler_chip_callable_scalar_count(const struct simpler_chip_callable *c)
 
 int simpler_chip_callable_sig(const struct simpler_chip_callable *c, size_t i)
 {
+	if (!c)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return i < simpler_chip_callable_sig_count(c) ? chip_header(c)->signature[i]
 						      : SIMPLER_ERR_INDEX;
 }
@@ -344,6 +364,8 @@ size_t simpler_chip_callable_child_count(const struct simpler_chip_callable *c)
 int simpler_chip_callable_child_func_id(const struct simpler_chip_callable *c, size_t i,
 					int32_t *func_id)
 {
+	if (!c || !func_id)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (i >= simpler_chip_callable_child_count(c))
 		return SIMPLER_ERR_INDEX;
 	*func_id = chip_header(c)->child_func_ids[i];
@@ -353,6 +375,8 @@ int simpler_chip_callable_child_func_id(const struct simpler_chip_callable *c, s
 int simpler_chip_callable_child_offset(const struct simpler_chip_callable *c, size_t i,
 				       uint32_t *offset)
 {
+	if (!c || !offset)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (i >= simpler_chip_callable_child_count(c))
 		return SIMPLER_ERR_INDEX;
 	*offset = chip_header(c)->child_offsets[i];
@@ -364,8 +388,11 @@ int simpler_chip_callable_child(const struct simpler_chip_callable *c, size_t i,
 {
 	const struct simpler_hw_core_callable *h;
 	uint32_t offset;
-	int rc = simpler_chip_callable_child_offset(c, i, &offset);
+	int rc;
 
+	if (!out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = simpler_chip_callable_child_offset(c, i, &offset);
 	if (rc)
 		return rc;
 	h = (const void *)((const unsigned char *)(chip_header(c) + 1) + offset);

@@ -108,10 +108,13 @@ static int hex_digit(char c)
 
 int simpler_hashid_parse(const char *text, uint8_t digest[SIMPLER_DIGEST_BYTES])
 {
-	const char *digits = text + strlen(HASHID_PREFIX);
 	uint8_t parsed[SIMPLER_DIGEST_BYTES];
+	const char *digits;
 	size_t i;
 
+	if (!text || !digest)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	digits = text + strlen(HASHID_PREFIX);
 	if (strnlen(text, SIMPLER_HASHID_BYTES) != SIMPLER_HASHID_BYTES - 1 ||
 	    strncmp(text, HASHID_PREFIX, strlen(HASHID_PREFIX)))
 		return SIMPLER_ERR_HASHID_FORMAT;

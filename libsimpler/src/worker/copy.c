@@ -230,6 +230,8 @@ int simpler_worker_copy_to(struct simpler_worker *w, struct simpler_buffer *dst,
 {
 	struct copy c = { .device = dst, .host.buffer = src, .to_device = true };
 
+	if (worker_if_null(w, dst) || worker_if_null(w, src))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_run(w, &c, copy);
 }
 
@@ -238,6 +240,8 @@ int simpler_worker_copy_from(struct simpler_worker *w, struct simpler_buffer *ds
 {
 	struct copy c = { .device = src, .host.buffer = dst };
 
+	if (worker_if_null(w, dst) || worker_if_null(w, src))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_run(w, &c, copy);
 }
 
@@ -250,6 +254,8 @@ int simpler_worker_copy_to_raw(struct simpler_worker *w, struct simpler_buffer *
 		.to_device = true,
 	};
 
+	if (worker_if_null(w, dst))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_run(w, &c, copy);
 }
 
@@ -258,5 +264,7 @@ int simpler_worker_copy_from_raw(struct simpler_worker *w, void *dst, uint64_t d
 {
 	struct copy c = { .device = src, .host = { .data = dst, .bytes = dst_bytes } };
 
+	if (worker_if_null(w, src))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return copy_run(w, &c, copy);
 }

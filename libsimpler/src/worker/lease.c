@@ -106,6 +106,15 @@ static struct worker_error_record *record_choose(struct simpler_worker *w)
 	return best;
 }
 
+bool worker_null(struct simpler_worker *w, const char *function, const char *argument)
+{
+	struct simpler_error e;
+
+	err_null(&e, function, argument);
+	worker_failed(w, &e);
+	return true;
+}
+
 int worker_failed(struct simpler_worker *w, const struct simpler_error *e)
 {
 	struct worker_error_record *r;

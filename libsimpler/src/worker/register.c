@@ -558,6 +558,8 @@ int simpler_worker_register_wait(struct simpler_worker *w, struct simpler_chip_c
 	struct rts_wait until;
 	int rc = rts_wait_init(&until, wait);
 
+	if (worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (rc)
 		err_set(&e, rc, "timeout %lld ns is negative", (long long)wait->timeout_ns);
 	else if (!callable)
@@ -598,6 +600,8 @@ int simpler_worker_unregister(struct simpler_worker *w,
 	struct simpler_error e;
 	int rc;
 
+	if (worker_if_null(w, handle))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&w->lock);
 	rc = register_admit(w, &lease, &forever, &e);
 	if (rc) {

@@ -89,12 +89,16 @@ static int wait_error(const struct simpler_run *r, int rc, struct simpler_error 
 
 int simpler_run_wait(struct simpler_run *r, const struct simpler_wait *wait)
 {
-	struct simpler_worker *w = r->worker;
+	struct simpler_worker *w;
 	struct worker_lease lease;
 	struct simpler_error e;
 	struct rts_wait until;
-	int rc = rts_wait_init(&until, wait);
+	int rc;
 
+	if (!r)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	w = r->worker;
+	rc = rts_wait_init(&until, wait);
 	if (rc) {
 		err_set(&e, rc, "timeout %lld ns is negative", (long long)wait->timeout_ns);
 		return worker_failed(w, &e);
@@ -215,8 +219,11 @@ int simpler_worker_run(struct simpler_worker *w, const struct simpler_callable_h
 	struct simpler_error e;
 	struct simpler_run r;
 	struct rts_wait wait;
-	int rc = options_check(options, &wait, &e);
+	int rc;
 
+	if (worker_if_null(w, handle))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = options_check(options, &wait, &e);
 	if (rc)
 		return worker_failed(w, &e);
 	rc = lease_begin(w, &lease, &e);
@@ -251,8 +258,11 @@ int simpler_worker_submit(struct simpler_worker *w, const struct simpler_callabl
 	struct simpler_error e;
 	struct simpler_run *r;
 	struct rts_wait wait;
-	int rc = options_check(options, &wait, &e);
+	int rc;
 
+	if (worker_if_null(w, handle) || worker_if_null(w, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = options_check(options, &wait, &e);
 	if (rc)
 		return worker_failed(w, &e);
 	rc = lease_begin(w, &lease, &e);

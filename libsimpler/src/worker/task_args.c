@@ -9,8 +9,11 @@
 
 int simpler_task_args_create(struct simpler_task_args **out)
 {
-	struct simpler_task_args *a = calloc(1, sizeof(*a));
+	struct simpler_task_args *a;
 
+	if (!out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	a = calloc(1, sizeof(*a));
 	if (!a)
 		return SIMPLER_ERR_NO_MEMORY;
 	*out = a;
@@ -127,6 +130,8 @@ int simpler_task_args_add_tensor(struct simpler_task_args *a, const struct simpl
 {
 	int rc;
 
+	if (err_if_null(error, a) || err_if_null(error, t))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (a->scalar_count)
 		return err_set(error, SIMPLER_ERR_ARG_ORDER,
 			       "tensor added after %zu scalars; add all tensors first",
@@ -148,6 +153,8 @@ int simpler_task_args_add_tensor(struct simpler_task_args *a, const struct simpl
 
 int simpler_task_args_add_scalar(struct simpler_task_args *a, uint64_t value)
 {
+	if (!a)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (a->scalar_count == a->scalar_capacity) {
 		size_t capacity = a->scalar_capacity ? 2 * a->scalar_capacity : 8;
 
@@ -193,6 +200,8 @@ size_t simpler_task_args_scalar_count(const struct simpler_task_args *a)
 
 int simpler_task_args_tensor(const struct simpler_task_args *a, size_t i, struct simpler_tensor *t)
 {
+	if (!a || !t)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (i >= a->tensor_count)
 		return SIMPLER_ERR_INDEX;
 	*t = a->tensors[i];
@@ -202,6 +211,8 @@ int simpler_task_args_tensor(const struct simpler_task_args *a, size_t i, struct
 
 int simpler_task_args_scalar(const struct simpler_task_args *a, size_t i, uint64_t *value)
 {
+	if (!a || !value)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (i >= a->scalar_count)
 		return SIMPLER_ERR_INDEX;
 	*value = a->scalars[i];
@@ -210,16 +221,22 @@ int simpler_task_args_scalar(const struct simpler_task_args *a, size_t i, uint64
 
 int simpler_task_args_tag(const struct simpler_task_args *a, size_t i)
 {
+	if (!a)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return i < a->tensor_count ? a->tags[i] : SIMPLER_ERR_INDEX;
 }
 
 int simpler_task_args_transfer(const struct simpler_task_args *a, size_t i)
 {
+	if (!a)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return i < a->tensor_count ? a->tensors[i].transfer : SIMPLER_ERR_INDEX;
 }
 
 int simpler_task_args_set_tag(struct simpler_task_args *a, size_t i, int tag)
 {
+	if (!a)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (i >= a->tensor_count)
 		return SIMPLER_ERR_INDEX;
 	if (!tag_valid(tag))
@@ -297,10 +314,14 @@ size_t simpler_task_args_blob_size(const struct simpler_task_args *a)
 int simpler_task_args_encode(const struct simpler_task_args *a, void *blob, size_t capacity,
 			     struct simpler_error *error)
 {
-	struct blob_header h = { (int32_t)a->tensor_count, (int32_t)a->scalar_count };
-	size_t tensors = a->tensor_count * sizeof(struct simpler_tensor);
+	struct blob_header h;
+	size_t tensors;
 	char *at = blob;
 
+	if (err_if_null(error, a) || err_if_null(error, blob))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	h = (struct blob_header){ (int32_t)a->tensor_count, (int32_t)a->scalar_count };
+	tensors = a->tensor_count * sizeof(struct simpler_tensor);
 	if (a->tensor_count > INT32_MAX || a->scalar_count > INT32_MAX ||
 	    simpler_task_args_blob_size(a) > capacity)
 		return err_set(error, SIMPLER_ERR_BLOB, "the blob needs %zu bytes, there are %zu",
@@ -372,8 +393,11 @@ int simpler_task_args_decode(const void *blob, size_t capacity, struct simpler_t
 {
 	struct simpler_task_args *a;
 	struct blob_header h;
-	int rc = blob_check(blob, capacity, &h, error);
+	int rc;
 
+	if (err_if_null(error, blob) || err_if_null(error, out))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = blob_check(blob, capacity, &h, error);
 	if (rc)
 		return rc;
 	rc = simpler_task_args_create(&a);

@@ -69,8 +69,11 @@ static int tensor_check_dims(const struct simpler_tensor *t, struct simpler_erro
 int simpler_tensor_check(const struct simpler_tensor *t, struct simpler_error *error)
 {
 	uint64_t elem, bytes, end;
-	int rc = simpler_buffer_desc_check(&t->buffer, error);
+	int rc;
 
+	if (err_if_null(error, t))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = simpler_buffer_desc_check(&t->buffer, error);
 	if (!rc && t->transfer)
 		return INVALID("byte 141 is %u, not 0", t->transfer);
 	if (!rc)
@@ -120,8 +123,12 @@ int simpler_tensor_init(struct simpler_tensor *t, const struct simpler_buffer *b
 			const struct simpler_view *v, struct simpler_error *error)
 {
 	struct simpler_tensor made = { 0 };
-	int rc = simpler_buffer_descriptor(buffer, &made.buffer, error);
+	int rc;
 
+	if (err_if_null(error, t) || err_if_null(error, buffer) || err_if_null(error, v) ||
+	    err_if_null(error, v->shapes))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = simpler_buffer_descriptor(buffer, &made.buffer, error);
 	if (rc)
 		return rc;
 	if (v->ndims < 1 || v->ndims > SIMPLER_MAX_DIMS)
@@ -147,6 +154,8 @@ int simpler_tensor_init_dense(struct simpler_tensor *t, const struct simpler_buf
 	struct simpler_view v = { .dtype = dtype, .ndims = ndims, .shapes = wide };
 	uint32_t i;
 
+	if (err_if_null(error, shapes))
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	for (i = 0; i < ndims && i < SIMPLER_MAX_DIMS; i++)
 		wide[i] = shapes[i];
 	return simpler_tensor_init(t, buffer, &v, error);

@@ -50,6 +50,8 @@ int worker_create_with_transport(int level, const struct rts_transport *transpor
 
 int simpler_worker_create(int level, struct simpler_worker **out)
 {
+	if (!out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return worker_create_with_transport(level, NULL, out);
 }
 
@@ -109,6 +111,8 @@ static int config_begin(struct simpler_worker *w)
 {
 	struct simpler_error e;
 
+	if (!w)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	pthread_mutex_lock(&w->lock);
 	if (w->state == SIMPLER_WORKER_NEW)
 		return 0;
@@ -403,8 +407,11 @@ static int init_claim(struct simpler_worker *w, const struct simpler_init_option
 int simpler_worker_init(struct simpler_worker *w, const struct simpler_init_options *options)
 {
 	struct simpler_error e, later;
-	int rc = init_claim(w, options, &e);
+	int rc;
 
+	if (!w)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
+	rc = init_claim(w, options, &e);
 	if (rc)
 		return worker_failed(w, &e);
 	config_defaults_read(&w->defaults);
@@ -420,6 +427,8 @@ int simpler_worker_open(const char *platform, const char *runtime, int32_t devic
 {
 	int rc;
 
+	if (!out)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	*out = NULL;
 	rc = simpler_worker_create(2, out);
 	if (!rc)
@@ -606,6 +615,8 @@ int simpler_worker_close(struct simpler_worker *w, const struct simpler_wait *wa
 	struct rts_wait until;
 	int rc = rts_wait_init(&until, wait ? wait : &standard);
 
+	if (!w)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	if (rc) {
 		err_set(&e, rc, "timeout %lld ns is negative", (long long)wait->timeout_ns);
 		return worker_failed(w, &e);

@@ -260,6 +260,14 @@ int worker_wait_changed_locked(struct simpler_worker *w, const struct rts_wait *
 /* Remembers a failure for simpler_worker_last_error(); returns its code. Not locked. */
 int worker_failed(struct simpler_worker *w, const struct simpler_error *e);
 
+/*
+ * True when @w or @argument is NULL, which the Worker, if there is one, remembers; the public
+ * function then returns SIMPLER_ERR_INVALID_ARGUMENT.
+ */
+#define worker_if_null(w, argument) \
+	(!(w) || (!(argument) && worker_null(w, __func__, #argument)))
+bool worker_null(struct simpler_worker *w, const char *function, const char *argument);
+
 /* ---- register.c ---- */
 
 int callables_init(struct worker_callables *c);
