@@ -101,11 +101,29 @@ static void take(struct gen_names *names, const char *name)
 	var_map_set(&names->taken, (const void *)name, (void *)name);
 }
 
+/* @name, or what a number behind it makes usable: no name with two underscores, or of a reserved form, is. */
+static const char *usable(struct px *px, const char *name)
+{
+	struct text t = { .px = px };
+	char last = 0;
+
+	for (; *name; name++) {
+		if (*name != '_' || last != '_')
+			text_printf(&t, "%c", *name);
+		last = *name;
+	}
+	if (!is_reserved(px_printf(px, "%s_1", text_str(&t))))
+		return text_str(&t);
+	return px_printf(px, "v%s%s", text_str(&t)[0] == '_' ? "" : "_", text_str(&t));
+}
+
 const char *gen_take_names(struct gen_names *names, const char *name, const char *const *suffixes)
 {
-	const char *one = px_intern(names->px, name);
+	const char *one;
 	unsigned int n;
 
+	name = usable(names->px, name);
+	one = px_intern(names->px, name);
 	names->taken.px = names->px;
 	for (n = 1; !is_free(names, one, suffixes); n++)
 		one = px_intern(names->px, px_printf(names->px, "%s_%u", name, n));
