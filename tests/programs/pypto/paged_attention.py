@@ -30,7 +30,7 @@ class PagedAttention:
                 ) -> tuple[pl.Tensor[[HEADS, 1], pl.FP32], pl.Tensor[[HEADS, 1], pl.FP32],
                            pl.Tensor[[HEADS, BLOCK], pl.FP16], pl.Tensor[[HEADS, 1], pl.FP32]]:
         part = pl.load(s, [0, 0], [HEADS, BLOCK], valid_shapes=[HEADS, valid])
-        st = pl.mul(pl.fillpad(part, pad=-1e30), SCALE)
+        st = pl.mul(pl.fillpad(part, pad=pl.TilePad.min), SCALE)
         old = pl.load(m, [0, 0], [HEADS, 1])
         new = pl.maximum(old, pl.row_max(st))
         correction = pl.exp(pl.sub(old, new))
