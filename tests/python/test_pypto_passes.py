@@ -417,3 +417,57 @@ def test_places_survive_all_passes():
             yield node
     lines = [s.span[1] for s in statements(p)]
     assert min(lines) >= 1 and {3, 5, 6} <= set(lines)
+
+
+# ---- What passes gave is judged by others ----
+
+ACCUMULATE = ("for i in pl.range(n):", "    " + load("s", "y"), "    t = pl.exp(s)", "    if c:", "        t = pl.mul(t, s)",
+              "    " + store("t", "i", 64).replace("[i, 0]", "[0, 0]"), "    " + load("s", "o"), "    " + store("s"))
+CUBE = (f"a = pl.load(x, [0, 0], [64, 64], {MAT})", f"r = pl.move(a, {RIGHT})", f"l = pl.move(a, {LEFT})", "m = pl.matmul(l, r)",
+        "for i in pl.range(n):", f"    b = pl.load(y, [0, 0], [64, 64], {MAT})", f"    l = pl.move(b, {LEFT})",
+        "    m = pl.matmul_acc(m, l, r)", store("m"))
+STRAIGHT = (load("a"), load("b", "y"), "d = pl.add(a, b)", "e = pl.exp(d)", store("e"), load("a"), "e = pl.log(a)", store("e"))
+
+
+@pytest.mark.parametrize("lines", [ACCUMULATE, CUBE, STRAIGHT], ids=["accumulate", "cube", "straight"])
+def test_every_wait_and_barrier_matters(lines):
+    text = str(after("InsertSync", kernel(*lines))).splitlines()
+    flags = [i for i, line in enumerate(text) if "sync_src" in line or ".bar_" in line]
+    assert flags
+    for i in flags:
+        without = [i]
+        if "sync_src" in text[i]:
+            wait = text[i].strip().replace("sync_src", "sync_dst")
+            without.append(next(k for k in range(i + 1, len(text)) if text[k].strip() == wait))
+        p = pl.parse("\n".join(line for k, line in enumerate(text) if k not in without))
+        with pytest.raises(pl.CompileError, match="Internal error: pass AllocateMemoryAddr gave a program with a hazard"):
+            passes.allocate_memory_addr()(p)
+
+
+def test_a_wait_that_nobody_sets_is_found():
+    text = str(after("InsertSync", kernel(*STRAIGHT))).splitlines()
+    at = next(i for i, line in enumerate(text) if "sync_src" in line)
+    with pytest.raises(pl.CompileError, match="waits for event 0 .* never set"):
+        passes.allocate_memory_addr()(pl.parse("\n".join(text[:at] + text[at + 1:])))
+
+
+@pytest.mark.parametrize("lines, taken, by", [
+    (STRAIGHT, 3, 4),
+    ((load("a"), "for i in pl.range(n):", "    b = pl.exp(a)", "    " + store("b")), 3, 4),
+    ((load("a"), load("b"), "if c:", "    d = pl.add(a, b)", "else:", "    d = pl.exp(a)", store("d"), store("b")), 4, 5),
+    ((load("a"), "for i in pl.range(n):", "    b = pl.exp(a)", "    a = pl.add(a, b)", store("a")), 3, 4),
+], ids=["straight", "loop", "branch", "carried"])
+def test_two_values_in_one_buffer_are_found(lines, taken, by):
+    text = str(after("InitMemRef", kernel(*lines)))
+    wrong = re.sub(rf"(MemorySpace\.Vec, -1, \d+, ){by}\)", rf"\g<1>{taken})", text)
+    assert wrong != text
+    with pytest.raises(pl.CompileError, match="Internal error: pass BasicMemoryReuse gave a program in whose function 'f' tile "
+                                              "'\\w+' is "):
+        passes.basic_memory_reuse()(pl.parse(wrong))
+
+
+def test_a_value_that_is_handed_on_in_another_buffer_is_found():
+    text = str(after("InitMemRef", kernel(load("a"), "for i in pl.range(n):", "    b = pl.exp(a)", "    a = pl.log(b)", store("a"))))
+    wrong = re.sub(r"(a_3: .*)16384, 3\)", r"\g<1>16384, 9)", text)
+    with pytest.raises(pl.CompileError, match="tile 'a_3' is not in the buffer in which it is handed on"):
+        passes.basic_memory_reuse()(pl.parse(wrong))

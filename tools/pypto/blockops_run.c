@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One run as loops over tiles. The last two dimensions are cut into blocks, the others are counted
- * one by one; a block at an edge is a tile with a smaller valid region. The tensors that are written
- * go through the loops as carried values.
+ * one by one; a block at an edge is a tile with a smaller valid region. The tensors that are
+ * written go through the loops as carried values.
  */
 #include <string.h>
 

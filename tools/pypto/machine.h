@@ -56,7 +56,7 @@ void machine_fini(struct machine *mc);
 struct ir_node *machine_stmt(const struct machine *mc, const struct pto_op *op);
 
 /**
- * machine_may_share() - whether the result of @call, of @type, may be in the buffer of argument @arg
+ * machine_may_share() - whether @call's result, of @type, may be in the buffer of argument @arg
  *
  * Both have memory references in their types.
  */

@@ -140,8 +140,8 @@ static void set_roles(struct pto_op *op)
 }
 
 /*
- * Roles of the operands. A scratch tile that the language leaves out stands in while they are looked
- * up; it is nobody's buffer.
+ * Roles of the operands. A scratch tile that the language leaves out stands in while they are
+ * looked up; it is nobody's buffer.
  */
 static void bind(struct machine *mc, struct pto_op *op)
 {

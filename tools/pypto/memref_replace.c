@@ -48,7 +48,8 @@ static struct ir_list typed_list(struct replace *p, const struct ir_list *vars)
 	return out;
 }
 
-static struct ir_node *alloc_call(struct replace *p, struct ir_node *call, const struct ir_memref *m)
+static struct ir_node *alloc_call(struct replace *p, struct ir_node *call,
+				  const struct ir_memref *m)
 {
 	struct ir_call *copy = ir_copy(p->px, call);
 	uint32_t i;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Passes over a program: spec pypto.md section 7. A pass never changes nodes; it gives a new
- * program that shares what stayed the same. What a pass needs and gives is its row in pass.c; pass_run()
- * refuses a program that lacks what the pass needs, and verifies what the pass says it gives.
+ * program that shares what stayed the same. What a pass needs and gives is its row in pass.c;
+ * pass_run() refuses a program that lacks what the pass needs, and verifies what the pass says it
+ * gives.
  */
 #ifndef PYPTO_PASS_H
 #define PYPTO_PASS_H
@@ -24,6 +25,8 @@ struct pass_options {
 	bool verify;
 	int arch;	/* 0: a2a3, 1: a5 */
 };
+
+#define PASS_CHECK_VARIABLES	256
 
 /* What the hazard checker looks at after a pass. */
 enum pass_check {
@@ -65,7 +68,7 @@ struct ir_program *pass_each(struct px *px, struct ir_program *program,
 struct ir_node *pass_bodies(struct px *px, struct ir_node *stmt,
 			    struct ir_node *(*rewrite)(struct px *px, struct ir_node *body,
 						       void *data), void *data);
-/* Statements as a SeqStmts whose runs of Assign and Eval are grouped in OpStmts; also @body's own. */
+/* @body as a SeqStmts whose runs of Assign and Eval are grouped in OpStmts; all inside it too. */
 struct ir_node *pass_grouped(struct px *px, struct ir_node *body, void *unused);
 
 /* ---- Verifier (verify.c) ---- */
@@ -82,10 +85,16 @@ bool ir_computes(const struct ir_node *value);
  * pass_check() - adds a mistake for each hazard in a kernel of @program (decisions.md D30)
  *
  * Memory: a variable is read after another one's write to its buffer. Synchronisation: only of
- * kernels that have any. Return: 0, -EINVAL, or -ENOMEM.
+ * kernels that have any. Once addresses are there, the assembler's hazard checker sees each variable
+ * as a buffer of its own, too, in kernels of up to PASS_CHECK_VARIABLES.
+ *
+ * Return: 0, -EINVAL, or -ENOMEM.
  */
 int pass_check(struct px *px, const struct px_pass *pass, const struct ir_program *program,
 	       int arch);
+
+/* check_values.c: whether each tile is in its buffer where it is read. Return: 0, or -EINVAL. */
+int pass_check_values(struct px *px, const struct px_pass *pass, const struct ir_function *f);
 
 /* Whether a function has synchronisation of its own. */
 bool pass_has_sync(const struct ir_function *f);

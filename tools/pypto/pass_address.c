@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AllocateMemoryAddr, section 7.8: buffers of a space one behind the other, in order of their ids. */
+/* AllocateMemoryAddr, section 7.8: buffers of a space one behind the other, in order of ids. */
 #include <stdlib.h>
 
 #include "../ptoas/hazard_access.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ConvertTensorToBlockOps, section 7.5 and decisions.md D6. In kernels, runs of operators on tensors
- * become loops over tiles that fit the vector buffer (blockops_run.c). A result that is used outside
- * of its run is a new Out parameter, for which the callers create a tensor.
+ * ConvertTensorToBlockOps, section 7.5 and decisions.md D6. In kernels, runs of operators on
+ * tensors become loops over tiles that fit the vector buffer (blockops_run.c). A result that is
+ * used outside of its run is a new Out parameter, for which the callers create a tensor.
  */
 #include <string.h>
 
@@ -139,7 +139,9 @@ static const struct ir_call *call_in(const struct ir_node *s)
 {
 	const struct ir_node *value = s->kind == IR_ASSIGN ? IR_AS(s, assign)->value : NULL;
 
-	return value && value->kind == IR_CALL && IR_AS(value, call)->op ? IR_AS(value, call) : NULL;
+	if (!value || value->kind != IR_CALL || !IR_AS(value, call)->op)
+		return NULL;
+	return IR_AS(value, call);
 }
 
 static bool is_slice(const struct ir_node *s)

@@ -130,6 +130,20 @@ static int check_function(struct px *px, const struct px_pass *pass, const struc
 	return rc;
 }
 
+static bool count_variable(void *data, struct ir_node *node)
+{
+	*(uint32_t *)data += node->kind == IR_ASSIGN;
+	return node->kind >= IR_ASSIGN;
+}
+
+static uint32_t variables(const struct ir_function *f)
+{
+	uint32_t n = 0;
+
+	ir_walk(f->body, count_variable, &n);
+	return n;
+}
+
 static bool is_kernel(const struct ir_function *f)
 {
 	return f->func_type == FN_INCORE || f->func_type == FN_BLOCK_INCORE;
@@ -149,6 +163,8 @@ int pass_check(struct px *px, const struct px_pass *pass, const struct ir_progra
 		if ((pass->check & CHECK_AUTHORED) && !events_possible(px, f))
 			return -EINVAL;
 		if (pass->check & CHECK_MEMORY)
+			rc = pass_check_values(px, pass, f);
+		if (!rc && pass->check == CHECK_ALL && variables(f) <= PASS_CHECK_VARIABLES)
 			rc = check_function(px, pass, f, arch, MACHINE_VALUES);
 		if (!rc && (pass->check & (CHECK_SYNC | CHECK_AUTHORED)) && pass_has_sync(f))
 			rc = check_function(px, pass, f, arch, MACHINE_BUFFERS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * InterchangeChunkLoops, section 7.5. A nest of split loops whose inner loops are all parallel gets
- * its outer loops first; the inner ones together are an InCore region. Only in Opaque functions, and
- * only where nothing stands between the loops.
+ * its outer loops first; the inner ones together are an InCore region. Only in Opaque functions,
+ * and only where nothing stands between the loops.
  */
 #include "pass.h"
 #include "walk.h"

@@ -15,6 +15,8 @@
 #include "pass.h"
 #include "sync_event.h"
 
+#define MAX_TRIALS	16
+
 struct spot {
 	struct sync_mark *before, **before_end, *after, **after_end, *tail, **tail_end;
 };
@@ -25,6 +27,7 @@ struct place_sync {
 	struct sync_events events;
 	struct var_map spots;		/* statement -> struct spot */
 	struct ir_list *out;
+	struct ir_list doubtful;	/* barriers in front of a loop or branch */
 };
 
 static struct spot *spot_of(struct place_sync *p, const struct pto_op *op)
@@ -121,6 +124,11 @@ static void place_all(struct place_sync *p, const struct sync *s)
 
 /* ---- Writing ---- */
 
+static bool is_nested(const struct ir_node *s)
+{
+	return s->kind == IR_FOR || s->kind == IR_WHILE || s->kind == IR_IF;
+}
+
 static struct ir_node *write_body(struct place_sync *p, struct ir_node *body,
 				  const struct sync_mark *tail);
 
@@ -156,9 +164,13 @@ static struct ir_node *write_if(struct place_sync *p, const struct ir_if *s)
 static void write_stmt(struct place_sync *p, struct ir_node *s)
 {
 	const struct spot *spot = var_map_get(&p->spots, s);
+	uint32_t i = p->out->n;
 
 	if (spot)
 		sync_write_marks(&p->events, spot->before, s->span, p->out);
+	for (; is_nested(s) && i < p->out->n; i++)
+		if (sync_is_barrier(p->out->at[i]))
+			list_push(p->px, &p->doubtful, p->out->at[i]);
 	switch (s->kind) {
 	case IR_FOR:
 		s = write_loop(p, s, IR_AS(s, for)->body, spot ? spot->tail : NULL);
@@ -192,6 +204,56 @@ static struct ir_node *write_body(struct place_sync *p, struct ir_node *body,
 	return ir_body(p->px, out, body->span);
 }
 
+/* ---- Barriers that the inside of a loop makes superfluous ---- */
+
+static struct ir_node *without(struct px *px, struct ir_node *body, void *drop)
+{
+	struct ir_list stmts = ir_flat(px, body), out = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < stmts.n; i++) {
+		struct ir_node *s = stmts.at[i];
+
+		if (s != drop)
+			list_push(px, &out, is_nested(s) ? pass_bodies(px, s, without, drop) : s);
+	}
+	return ir_body(px, out, body->span);
+}
+
+/* Whether the function has no hazard as it is. */
+static bool is_safe(struct px *px, const struct ir_function *f, int arch)
+{
+	struct pto_options options = { .arch_given = true, .arch = (enum pto_arch)arch };
+	struct pto_diags d;
+	struct machine mc;
+	bool safe;
+
+	pto_diags_init(&d);
+	safe = !machine_build(&mc, px, f, options.arch, MACHINE_BUFFERS) &&
+	       !pto_check_hazards(mc.m, &options, &d);
+	machine_fini(&mc);
+	pto_diags_fini(&d);
+	return safe;
+}
+
+/*
+ * To what is around it a loop is one instruction; the checker looks inside, and sees where the order
+ * of other pipes is enough.
+ */
+static struct ir_node *thin_out(struct place_sync *p, const struct ir_function *f,
+				struct ir_node *body, int arch)
+{
+	struct ir_function *trial = ir_copy(p->px, &f->node);
+	uint32_t i;
+
+	for (i = 0; i < p->doubtful.n && i < MAX_TRIALS; i++) {
+		trial->body = without(p->px, body, p->doubtful.at[i]);
+		if (is_safe(p->px, trial, arch))
+			body = trial->body;
+	}
+	return body;
+}
+
 static int decide(struct place_sync *p, const struct ir_function *f, int arch)
 {
 	struct pto_pass_ctx c = { .arch = (enum pto_arch)arch };
@@ -213,6 +275,7 @@ static struct ir_function *sync_function(struct px *px, struct ir_function *old,
 	struct place_sync p = { .px = px, .spots = { .px = px } };
 	const struct pass_options *options = data;
 	struct ir_function *f;
+	struct ir_node *body;
 	int rc;
 
 	if ((old->func_type != FN_INCORE && old->func_type != FN_BLOCK_INCORE) ||
@@ -224,7 +287,8 @@ static struct ir_function *sync_function(struct px *px, struct ir_function *old,
 	if (rc)
 		longjmp(*px->escape, 1);
 	f = ir_copy(px, &old->node);
-	f->body = pass_grouped(px, write_body(&p, old->body, NULL), NULL);
+	body = thin_out(&p, old, write_body(&p, old->body, NULL), options->arch);
+	f->body = pass_grouped(px, body, NULL);
 	return f;
 }
 

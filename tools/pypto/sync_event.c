@@ -66,6 +66,13 @@ static void write_barrier(struct sync_events *e, unsigned int pipe, struct span 
 		memset(e->later, 0xFF, sizeof(e->later));
 }
 
+bool sync_is_barrier(const struct ir_node *stmt)
+{
+	const char *name = IR_AS(IR_AS(stmt, eval)->expr, call)->callee;
+
+	return !strncmp(name, "system.bar_", 11) && strcmp(name, "system.bar_all") != 0;
+}
+
 /* ---- Numbers ---- */
 
 static unsigned int safe_ids(const struct sync_events *e, const struct event_pair *pair)

@@ -3,8 +3,8 @@
  * Event numbers, given while a function is written in order. A number is free again when its wait
  * has passed and the setting pipe is known to come after that wait; else the flag might be set a
  * second time before it has been taken. When there is no such number, a barrier of all pipes makes
- * it known. Each ordered pair of pipes has eight numbers; where all are taken, the flag is set right
- * before its wait, and if they still are, a barrier takes the place of both.
+ * it known. Each ordered pair of pipes has eight numbers; where all are taken, the flag is set
+ * right before its wait, and if they still are, a barrier takes the place of both.
  */
 #ifndef PYPTO_SYNC_EVENT_H
 #define PYPTO_SYNC_EVENT_H
@@ -39,6 +39,8 @@ struct sync_events {
 void sync_events_init(struct sync_events *e, struct px *px);
 /* What holds on both of two paths. */
 void sync_events_join(struct sync_events *e, const struct sync_events *other);
+/* A barrier of one pipe that sync_write_marks() made. */
+bool sync_is_barrier(const struct ir_node *stmt);
 /* Appends the statements for @marks to @out. */
 void sync_write_marks(struct sync_events *e, const struct sync_mark *marks, struct span span,
 		      struct ir_list *out);
