@@ -234,6 +234,20 @@ static void failures_in_a_row_do_not_add_up(void **state)
 	session_close(&s);
 }
 
+static void a_number_of_the_orchestrations_own_is_told_as_such(void **state)
+{
+	static const struct failure f = { .code = 77, .operation = 18, .value = 77,
+					  .part = "(USER): " };
+	struct session s = session_open();
+	struct simpler_error e;
+
+	(void)state;
+	expect_failure(&s, &f);
+	assert_non_null(strstr(simpler_worker_last_error(s.w, &e)->hint, "rt_report_fatal()"));
+	expect_right_run(&s);
+	session_close(&s);
+}
+
 static void every_code_of_this_runtime_is_in_the_table(void **state)
 {
 	(void)state;
@@ -253,6 +267,7 @@ int main(void)
 		cmocka_unit_test(every_code_has_its_text_and_leaves_the_worker_usable),
 		cmocka_unit_test(a_heap_that_the_host_has_no_memory_for),
 		cmocka_unit_test(failures_in_a_row_do_not_add_up),
+		cmocka_unit_test(a_number_of_the_orchestrations_own_is_told_as_such),
 		cmocka_unit_test(every_code_of_this_runtime_is_in_the_table),
 	};
 

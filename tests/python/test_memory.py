@@ -3,6 +3,8 @@
 import array
 import ctypes
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -224,6 +226,42 @@ def test_device_memory_of_impossible_size_is_refused(chip, size):
         chip.malloc(size)
     with pytest.raises(TypeError):
         chip.malloc(1.5)
+
+
+@pytest.mark.parametrize("size", [-1, -2**70, 2**63 - 1, 2**64])
+def test_a_refused_size_is_named_as_it_was_given(chip, size):
+    for what, call in (("size", chip.malloc), ("nbytes", chip.create_buffer)):
+        with pytest.raises(ValueError, match=f"cannot have {what} {size}$") as refusal:
+            call(size)
+        assert refusal.value.details["name"] == "BUFFER_SIZE"
+
+
+def test_buffers_of_a_killed_process_are_removed_by_the_next_one():
+    code = """
+import os, sys
+from simpler import Worker
+worker = Worker(level=2, platform="a2a3sim", runtime="tensormap_and_ringbuffer")
+worker.init()
+print(worker.create_buffer(64).shm.name, flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), 9)
+sys.stdin.read()
+worker.close()
+"""
+
+    def start(how):
+        process = subprocess.Popen([sys.executable, "-c", code, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return process, "/dev/shm/" + process.stdout.readline().strip()
+
+    alive, kept = start("alive")
+    killed, left = start("killed")
+    assert killed.wait() == -9 and os.path.exists(kept)
+    third, own = start("alive")
+    assert not os.path.exists(left) and os.path.exists(kept) and os.path.exists(own)
+    for process in (alive, third):
+        process.communicate()
+        assert process.returncode == 0
+    assert not os.path.exists(kept) and not os.path.exists(own)
 
 
 def test_free_takes_device_buffers_of_this_worker(chip, programs):

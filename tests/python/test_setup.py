@@ -96,6 +96,15 @@ def test_a_kernel_that_calls_what_does_not_exist_fails_at_compile_time(kernel):
         compile_it(kernel)
 
 
+def test_a_compiler_that_cannot_be_run_is_named_with_its_variable(kernel, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler -O3")
+    with pytest.raises(RuntimeError, match="(?s)'no-such-compiler -O3' .CXX. cannot be run.*in CXX"):
+        compile_it(kernel)
+    monkeypatch.setenv("CXX", "false")
+    with pytest.raises(RuntimeError, match="'false' .CXX. cannot be run"):
+        compile_it(kernel)
+
+
 def test_unknown_runtimes_are_refused(kernel):
     compiler = KernelCompiler("a2a3sim")
     for use in (lambda: compiler.get_orchestration_include_dirs("magic"),

@@ -29,7 +29,16 @@ def test_2_levels_below_two_are_refused_by_init():
 @pytest.mark.parametrize("level", [3, 4, 2**40])
 def test_levels_above_two_are_refused_by_init(level):
     worker = Worker(level, **SIM)
-    with pytest.raises(ValueError, match="not supported"):
+    with pytest.raises(ValueError, match=f"level {level} not supported"):
+        worker.init()
+    assert worker.level == level
+    worker.close()
+
+
+@pytest.mark.parametrize("key", ["platform", "runtime"])
+def test_names_with_a_nul_character_are_refused(key):
+    worker = Worker(level=2, **{**SIM, key: SIM[key] + "\0x"})
+    with pytest.raises(ValueError, match=f"{key} .*NUL character"):
         worker.init()
     worker.close()
 

@@ -5,11 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/env.h"
+#include "base/log.h"
 
 #define VARIABLE "SIMPLER_TEST_ENV"
 
@@ -143,6 +146,33 @@ static void boolean_words_are_accepted_in_any_case(void **state)
 	unsetenv(VARIABLE);
 }
 
+static void keep_text(void *ctx, int level, const char *line, size_t len)
+{
+	assert_int_equal(level, LOG_LEVEL_WARN);
+	snprintf(ctx, 500, "%.*s", (int)len, line);
+}
+
+static void an_unknown_flag_is_warned_of_and_ignored(void **state)
+{
+	char text[512] = "";
+
+	(void)state;
+	log_set_sink(keep_text, text);
+	setenv(VARIABLE, "off", 1);
+	assert_false(env_flag(VARIABLE, true));
+	unsetenv(VARIABLE);
+	assert_true(env_flag(VARIABLE, true));
+	assert_string_equal(text, "");
+	setenv(VARIABLE, "maybe", 1);
+	assert_true(env_flag(VARIABLE, true));
+	assert_non_null(strstr(text, VARIABLE "=maybe is ignored"));
+	assert_non_null(strstr(text, "true, yes, on or 0, false, no, off; it is on now"));
+	assert_false(env_flag(VARIABLE, false));
+	assert_non_null(strstr(text, "it is off now"));
+	unsetenv(VARIABLE);
+	log_set_sink(NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +183,7 @@ int main(void)
 		cmocka_unit_test(unset_and_empty_variables_leave_the_default),
 		cmocka_unit_test(variable_must_be_a_number_within_bounds),
 		cmocka_unit_test(boolean_words_are_accepted_in_any_case),
+		cmocka_unit_test(an_unknown_flag_is_warned_of_and_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,7 @@ static void wrong_value_is_named_in_a_warning_and_ignored(void **state)
 	assert_int_equal(r.level, LOG_LEVEL_TIMING);
 	assert_non_null(strstr(r.text, "[WARN]"));
 	assert_non_null(strstr(r.text, "\"loud\""));
+	assert_non_null(strstr(r.text, "DEBUG, INFO, TIMING, WARN, ERROR, NUL"));
 	assert_non_null(strstr(r.text, "] one record\n"));
 }
 

@@ -46,7 +46,10 @@ static void names_of_codes(void **state)
 	assert_string_equal(simpler_error_name(-SIMPLER_RUN_SCHEDULER_TIMEOUT),
 			    "SCHEDULER_TIMEOUT");
 	assert_string_equal(simpler_error_name(SIMPLER_ERR_CONFIG_THREADS), "CONFIG_THREADS");
-	assert_string_equal(simpler_error_name(-50), "UNKNOWN");
+	/* a number that the library does not give is the orchestration's */
+	assert_string_equal(simpler_error_name(-77), "USER");
+	assert_non_null(strstr(run_code_hint(77), "rt_report_fatal()"));
+	assert_string_equal(simpler_error_description(-77), run_code_description(77));
 	assert_string_equal(simpler_error_name(-500), "UNKNOWN");
 	assert_string_equal(simpler_error_description(-500), "not a code of this library");
 	for (code = SIMPLER_ERR_CONFIG_THREADS; code <= SIMPLER_ERR_INTERNAL; code++)
@@ -61,7 +64,7 @@ static void run_codes_have_distinct_names_descriptions_and_hints(void **state)
 	(void)state;
 	for (a = 1; a <= SIMPLER_RUN_CODE_MAX; a++) {
 		if (!run_code_find(a)) {
-			assert_string_equal(run_code_name(a), "UNKNOWN");
+			assert_string_equal(run_code_name(a), "USER");
 			assert_true(run_code_hint(a)[0]);
 			continue;
 		}

@@ -47,6 +47,7 @@ static void ring_rules(void **state)
 		{ 24, 1ull << 31, SIMPLER_ERR_CONFIG_RING, "ring_task_window" },
 		{ 56, 1024, 0, "" },
 		{ 56, 1023, SIMPLER_ERR_CONFIG_RING, "ring_heap must be >= 1024 (bytes per ring)" },
+		{ 56, (1ull << 46) + 1, SIMPLER_ERR_CONFIG_RING, "<= 2^46; entry 0 is 70368744177665" },
 		{ 88, 4, 0, "" },
 		{ 88, 3, SIMPLER_ERR_CONFIG_RING, "ring_dep_pool must be in [4, INT32_MAX]" },
 		{ 88, 1ull << 31, SIMPLER_ERR_CONFIG_RING, "ring_dep_pool" },

@@ -203,7 +203,9 @@ SIMPLER_API enum simpler_error_class simpler_error_class(int code);
  * @code: what a function returned
  *
  * Returns a static string such as "HEAP_RING_DEADLOCK" or "BUFFER_IN_USE",
- * "OK" for 0 and "UNKNOWN" for codes that do not exist.  Thread safe.
+ * "OK" for 0, "USER" for a number of the orchestration's own (rt_report_fatal()
+ * with a code that the library does not give), and "UNKNOWN" for codes that do
+ * not exist.  Thread safe.
  */
 SIMPLER_API const char *simpler_error_name(int code);
 

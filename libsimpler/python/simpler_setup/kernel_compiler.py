@@ -10,6 +10,7 @@ import tempfile
 from .kernel_cache import KernelCache, default_folder, read_dependencies
 from .platform_name import parse_platform
 
+# Both have the same headers; a Worker of this build runs tensormap_and_ringbuffer only.
 RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
 _NPU_ARCH = {"a2a3": 2201, "a5": 3510}
 _CORE_MACRO = {"aiv": "__DAV_VEC__", "aic": "__DAV_CUBE__"}
@@ -58,7 +59,12 @@ def _kernel_march():
 
 @functools.lru_cache(maxsize=None)
 def _version(cxx):
-    return subprocess.run([*cxx, "--version"], check=True, capture_output=True, text=True).stdout
+    origin = "CXX" if os.environ.get("CXX") else "CXX is not set"
+    try:
+        return subprocess.run([*cxx, "--version"], check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise RuntimeError(f"the C++ compiler {shlex.join(cxx)!r} ({origin}) cannot be run: {error}; install it, or name "
+                           "another in CXX") from error
 
 
 class KernelCompiler:

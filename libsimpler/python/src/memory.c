@@ -7,14 +7,34 @@ static struct worker_object *worker_of(PyObject *self)
 	return (struct worker_object *)self;
 }
 
-/* A size for the library, which refuses 0; negative numbers count as 0. */
+/* What the library has no number for. */
+static void refuse_size(PyObject *object, const char *what)
+{
+	struct simpler_error e = { .code = SIMPLER_ERR_BUFFER_SIZE, .chip = -1, .core = -1,
+				   .func_id = -1, .task = SIMPLER_NO_TASK };
+	PyObject *text = PyUnicode_FromFormat("a buffer cannot have %s %S", what, object);
+	PyObject *bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+
+	Py_XDECREF(text);
+	if (!bytes)
+		return;
+	PyOS_snprintf(e.text, sizeof(e.text), "%s", PyBytes_AsString(bytes));
+	Py_DECREF(bytes);
+	raise_error(e.code, &e);
+}
+
+/* A size for the library, which refuses 0. */
 static int parse_size(PyObject *object, const char *what, uint64_t *size)
 {
 	int64_t value;
 
 	if (parse_i64(object, what, &value))
 		return -1;
-	*size = value < 0 ? 0 : (uint64_t)value;
+	if (value < 0 || value == INT64_MAX) {
+		refuse_size(object, what);
+		return -1;
+	}
+	*size = (uint64_t)value;
 	return 0;
 }
 

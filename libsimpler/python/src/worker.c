@@ -43,6 +43,7 @@ static int set_name(struct worker_object *w, const char *key,
 {
 	PyObject *value = config_value(w, key);
 	PyObject *bytes;
+	char *name;
 	int rc;
 
 	if (!value || value == Py_None)
@@ -54,7 +55,12 @@ static int set_name(struct worker_object *w, const char *key,
 	bytes = PyUnicode_AsUTF8String(value);
 	if (!bytes)
 		return -1;
-	rc = set(w->worker, PyBytes_AsString(bytes));
+	if (PyBytes_AsStringAndSize(bytes, &name, NULL)) {
+		Py_DECREF(bytes);
+		PyErr_Format(PyExc_ValueError, "%s %R contains a NUL character", key, value);
+		return -1;
+	}
+	rc = set(w->worker, name);
 	Py_DECREF(bytes);
 	if (rc)
 		worker_raise(w, rc);
@@ -102,6 +108,10 @@ static int configure(struct worker_object *w)
 		return -1;
 	if (w->configured)
 		return 0;
+	if (config_value(w, "level")) {
+		PyErr_Format(PyExc_ValueError, "level %S not supported", config_value(w, "level"));
+		return -1;
+	}
 	if (set_name(w, "platform", simpler_worker_set_platform) ||
 	    set_name(w, "runtime", simpler_worker_set_runtime) || set_device(w) || set_sdma(w))
 		return -1;
@@ -142,7 +152,7 @@ static int check_startup_timeout(struct worker_object *w)
 	return -1;
 }
 
-/* Takes the level out of a copy of the keywords. */
+/* Takes the level out of a copy of the keywords, unless it is larger than a level can be. */
 static int parse_construction(PyObject *args, PyObject *kwargs, int64_t *level, PyObject **config)
 {
 	PyObject *value = NULL;
@@ -164,6 +174,10 @@ static int parse_construction(PyObject *args, PyObject *kwargs, int64_t *level, 
 	}
 	if (parse_i64(value, "level", level))
 		return -1;
+	if (*level < INT_MIN || *level > INT_MAX) {
+		*level = -1;
+		return PyDict_SetItemString(*config, "level", value);
+	}
 	if (PyDict_GetItemString(*config, "level"))
 		return PyDict_DelItemString(*config, "level");
 	return 0;
@@ -179,7 +193,7 @@ static PyObject *worker_make(PyTypeObject *type, int64_t level, PyObject *config
 		return NULL;
 	w->config = Py_NewRef(config);
 	w->process = process_count();
-	rc = simpler_worker_create(level < 0 || level > INT_MAX ? -1 : (int)level, &w->worker);
+	rc = simpler_worker_create((int)level, &w->worker);
 	if (rc)
 		raise_error(rc, NULL);
 	if (!rc && !check_startup_timeout(w) && !set_budget(w))
@@ -497,6 +511,8 @@ static PyObject *worker_get_location(PyObject *self, void *unused)
 static PyObject *worker_get_level(PyObject *self, void *unused)
 {
 	(void)unused;
+	if (config_value(worker_of(self), "level"))
+		return Py_NewRef(config_value(worker_of(self), "level"));
 	return PyLong_FromLong(simpler_worker_level(worker_of(self)->worker));
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/log.h"
+
 static int env_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -152,4 +154,14 @@ int env_get_bool(const char *name, bool *out)
 		}
 	}
 	return -EINVAL;
+}
+
+bool env_flag(const char *name, bool fallback)
+{
+	bool value = fallback;
+
+	if (env_get_bool(name, &value) < 0)
+		log_warn("%s=%s is ignored: use 1, true, yes, on or 0, false, no, off; it is %s now",
+			 name, getenv(name), fallback ? "on" : "off");
+	return value;
 }

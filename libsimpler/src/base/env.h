@@ -35,6 +35,13 @@ int env_parse_list(const char *text, uint32_t *out, size_t max);
  */
 int env_get_i64(const char *name, int64_t min, int64_t max, int64_t *out);
 
+/**
+ * env_flag() - as env_get_bool(), for callers that go on with @fallback
+ *
+ * A value that is none of the words is logged, with what is used instead.
+ */
+bool env_flag(const char *name, bool fallback);
+
 /** env_get_bool() - 1/true/yes/on, 0/false/no/off in any case; return as env_get_i64() */
 int env_get_bool(const char *name, bool *out);
 

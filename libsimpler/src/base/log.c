@@ -94,8 +94,8 @@ static void log_read_environment(void)
 
 	log_store(level < 0 ? LOG_LEVEL_TIMING : level);
 	if (level < 0)
-		log_warn("SIMPLER_LOG_LEVEL=\"%s\" is neither a level's name nor a number; using "
-			 "TIMING (25)",
+		log_warn("SIMPLER_LOG_LEVEL=\"%s\" is neither a level's name (DEBUG, INFO, TIMING, WARN, "
+			 "ERROR, NUL) nor a number in [0, 60]; using TIMING (25)",
 			 text);
 }
 

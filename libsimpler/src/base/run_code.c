@@ -75,6 +75,14 @@ static const struct run_code run_code_unknown = {
 	.hint = "look at the chip's own message, and check that library and device runtime are of one version",
 };
 
+/* Nothing keeps an orchestration from reporting a number of its own. */
+static const struct run_code run_code_user = {
+	.name = "USER",
+	.description = "the orchestration reported a code of its own",
+	.hint = "the number is none of this library's: it is what the orchestration gave rt_report_fatal(), "
+		"or a code of a newer device runtime; the message tells more",
+};
+
 static const struct run_code run_code_ok = { .name = "OK", .description = "success", .hint = "" };
 
 const struct run_code *run_code_find(int code)
@@ -93,7 +101,9 @@ static const struct run_code *run_code_or_generic(int code)
 
 	if (!code)
 		return &run_code_ok;
-	return entry ? entry : &run_code_unknown;
+	if (entry)
+		return entry;
+	return code > 0 && code <= SIMPLER_RUN_CODE_MAX ? &run_code_user : &run_code_unknown;
 }
 
 const char *run_code_name(int code)

@@ -212,13 +212,6 @@ static uint32_t env_or(const char *name, uint32_t given, uint32_t fallback, uint
 	return (uint32_t)value;
 }
 
-static bool env_flag(const char *name, bool fallback)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? *text != '0' : fallback;
-}
-
 /* chip-runtime §3.3: set means that the text starts with 1, t or T. */
 static bool env_serial(void)
 {

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "rts/error.h"
 #include "worker/worker.h"
 
@@ -150,6 +151,34 @@ static int check_tensors(struct simpler_worker *w, struct bind_request *rq, stru
 	return rc;
 }
 
+struct diagnostic {
+	uint32_t bit;
+	const char *field;
+};
+
+static const struct diagnostic diagnostics[] = {
+	{ SIMPLER_HW_DIAG_SWIMLANE, "enable_chip_swimlane" },
+	{ SIMPLER_HW_DIAG_DUMP, "enable_dump_args" },
+	{ SIMPLER_HW_DIAG_PMU, "enable_pmu" },
+	{ SIMPLER_HW_DIAG_DEP_GEN, "enable_dep_gen" },
+	{ SIMPLER_HW_DIAG_SCOPE_STATS, "enable_scope_stats" },
+};
+
+/* Once per Worker and kind. Locked. */
+static void warn_diagnostics(struct simpler_worker *w, uint32_t wanted)
+{
+	uint32_t fresh = wanted & ~w->diagnostics_warned;
+	size_t i;
+
+	if (!fresh)
+		return;
+	w->diagnostics_warned |= fresh;
+	for (i = 0; i < sizeof(diagnostics) / sizeof(diagnostics[0]); i++)
+		if (fresh & diagnostics[i].bit)
+			log_warn("CallConfig.%s is set, but this build does not record it: no file "
+				 "is written", diagnostics[i].field);
+}
+
 static int check_config(struct simpler_worker *w, struct bind_request *rq, struct simpler_error *e)
 {
 	const struct simpler_call_config *c = rq->config;
@@ -166,6 +195,7 @@ static int check_config(struct simpler_worker *w, struct bind_request *rq, struc
 			       "aicpu_thread_num is %d, must be 0 (auto) or in range [2, %d]",
 			       c->aicpu_thread_num, w->platform->max_control_threads);
 	rq->diagnostics = config_diagnostics(c);
+	warn_diagnostics(w, rq->diagnostics);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static bool window_valid(uint64_t v)
 
 static bool heap_valid(uint64_t v)
 {
-	return v >= 1024;
+	return v >= 1024 && v <= 1ull << 46;	/* what a chip can address */
 }
 
 static bool dep_pool_valid(uint64_t v)
@@ -68,7 +68,7 @@ static const struct ring_rule ring_rules[] = {
 	  "RuntimeEnv: ring_task_window must be a power of 2 in [4, INT32_MAX]",
 	  "PTO2_RING_TASK_WINDOW" },
 	{ offsetof(struct simpler_runtime_env, ring_heap), heap_valid,
-	  "RuntimeEnv: ring_heap must be >= 1024 (bytes per ring)", "PTO2_RING_HEAP" },
+	  "RuntimeEnv: ring_heap must be >= 1024 (bytes per ring) and <= 2^46", "PTO2_RING_HEAP" },
 	{ offsetof(struct simpler_runtime_env, ring_dep_pool), dep_pool_valid,
 	  "RuntimeEnv: ring_dep_pool must be in [4, INT32_MAX]", "PTO2_RING_DEP_POOL" },
 };

@@ -231,6 +231,7 @@ struct simpler_worker {
 	struct worker_callables callables;
 	struct worker_buffers buffers;
 	struct worker_lane lane;
+	uint32_t diagnostics_warned;		/* SIMPLER_HW_DIAG_* that were asked for */
 	uint64_t error_serial;
 	struct worker_error_record errors[WORKER_ERROR_RECORDS];
 };
