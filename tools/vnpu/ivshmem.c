@@ -107,6 +107,11 @@ static void peer_ready(struct watch *w)
 		port_drop_peer(chip);
 }
 
+/*
+ * QEMU waits for what comes up to the shared memory before the guest sees the device, and
+ * reads the rest when it finds time: a doorbell rung until then would go nowhere.  So the
+ * memory comes last.
+ */
 static int greet(struct vnpu_chip *chip, int socket)
 {
 	struct vnpu_port *p = &chip->port;
@@ -118,13 +123,11 @@ static int greet(struct vnpu_chip *chip, int socket)
 		rc = send_message(socket, PROTOCOL_VERSION, -1);
 	if (!rc)
 		rc = send_message(socket, PEER_GUEST, -1);
-	if (!rc)
-		rc = send_message(socket, SHARED_MEMORY, chip->device_fd);
 	for (uint32_t v = 0; v < p->vectors && !rc; v++)
 		rc = send_message(socket, PEER_DEVICE, p->doorbells[v].watch.fd);
 	for (uint32_t v = 0; v < p->vectors && !rc; v++)
 		rc = send_message(socket, PEER_GUEST, p->interrupts[v]);
-	return rc;
+	return rc ? rc : send_message(socket, SHARED_MEMORY, chip->device_fd);
 }
 
 static bool peer_is_gone(const struct vnpu_port *p)

@@ -470,8 +470,11 @@ static void everybody_gets_on_after_every_fault(void **state)
 	print_message("note %llu faults from seed %llu\n", (unsigned long long)count,
 		      (unsigned long long)seed);
 	start_workers(pids);
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++) {
 		inject_one(&seed, of_kind);
+		if (i % 100 == 99)
+			print_message("after %llu faults\n", (unsigned long long)i + 1);
+	}
 	for (unsigned int i = 0; i < WORKERS; i++)
 		kill(pids[i], SIGKILL);
 	for (unsigned int i = 0; i < WORKERS; i++)
