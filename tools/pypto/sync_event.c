@@ -99,10 +99,8 @@ static void set(struct sync_events *e, struct event_pair *pair, struct span span
 		pair->late = true;
 		return;
 	}
-	if (!ids) {
-		write_barrier(e, PTO_PIPE_ALL, span, out);
-		ids = safe_ids(e, pair);
-	}
+	if (!ids)
+		ids = ~(unsigned int)e->open[pair->src][pair->dst];
 	pair->id = (uint8_t)__builtin_ctz(ids);
 	e->open[pair->src][pair->dst] |= (uint8_t)(1u << pair->id);
 	for (p = 0; p < PTO_PIPES; p++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Event numbers, given while a function is written in order. A number is free again when its wait
- * has passed and the setting pipe is known to come after that wait; else the flag might be set a
- * second time before it has been taken. When there is no such number, a barrier of all pipes makes
- * it known. Each ordered pair of pipes has eight numbers; where all are taken, the flag is set
- * right before its wait, and if they still are, a barrier takes the place of both.
+ * has passed; those are preferred for which the setting pipe is known to come after that wait, so
+ * that the flag is not set a second time before it has been taken. Each ordered pair of pipes has
+ * eight numbers; where all are taken, the flag is set right before its wait, and if they still are,
+ * a barrier of all pipes takes the place of both.
  */
 #ifndef PYPTO_SYNC_EVENT_H
 #define PYPTO_SYNC_EVENT_H
