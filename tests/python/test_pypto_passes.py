@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
 from pypto import ir, passes  # noqa: E402
 
@@ -146,6 +147,46 @@ def test_row_reductions_keep_their_rows_whole():
     with pytest.raises(pl.CompileError, match="is too long for a tile"):
         after("ConvertTensorToBlockOps", program("return x - pl.row_max(x)", params="x: pl.Tensor[[2, 90000], pl.FP32]",
                                                  result="pl.Tensor[[2, 90000], pl.FP32]"))
+
+
+TENSORS = {
+    "softmax": ("m = pl.row_max(x)\n        e = pl.exp(x - m)\n        return e / pl.row_sum(e) * w",
+                "x: pl.Tensor[[203, 300], pl.FP32], w: pl.Tensor[[300], pl.FP32]", "pl.Tensor[[203, 300], pl.FP32]",
+                lambda x, w: (e := np.exp(x - x.max(1, keepdims=True))) / e.sum(1, keepdims=True) * w),
+    "symbolic": ("return pl.maximum(x * 2.0, y) - 1.0", "x: pl.Tensor[[3, M, 20], pl.FP32], y: pl.Tensor[[3, M, 20], pl.FP32]",
+                 "pl.Tensor[[3, M, 20], pl.FP32]", lambda x, y: np.maximum(x * 2, y) - 1),
+    "transpose": ("return pl.transpose(x, 0, 1) + 1.0", "x: pl.Tensor[[100, 30], pl.FP32]", "pl.Tensor[[30, 100], pl.FP32]",
+                  lambda x: x.T + 1),
+    "transpose of outer": ("return pl.transpose(x, 0, 1)", "x: pl.Tensor[[3, 4, 16], pl.FP32]", "pl.Tensor[[4, 3, 16], pl.FP32]",
+                           lambda x: x.swapaxes(0, 1)),
+    "twice": ("return pl.transpose(pl.transpose(x, -1, -2) * 3.0, 0, 1)", "x: pl.Tensor[[70, 40], pl.FP32]",
+              "pl.Tensor[[70, 40], pl.FP32]", lambda x: x * 3),
+    "row": ("return x", "x: pl.Tensor[[1], pl.FP32]", "pl.Tensor[[1], pl.FP32]", lambda x: x),
+    "long": ("return x + x", "x: pl.Tensor[[40001], pl.FP32]", "pl.Tensor[[40001], pl.FP32]", lambda x: x + x),
+    "chunks": ("for i in pl.parallel(0, 56, 8, chunk=4):\n            for j in pl.parallel(4, chunk=2):\n"
+               "                t = pl.slice(x, [8, 16], [i, j * 16])\n"
+               "                y = pl.assemble(y, pl.add(t, 1.0), [i, j * 16])\n        return y",
+               "x: pl.Tensor[[56, 64], pl.FP32], y: pl.Tensor[[56, 64], pl.FP32]", "pl.Tensor[[56, 64], pl.FP32]",
+               lambda x, y: x + 1),
+}
+
+
+@pytest.mark.parametrize("strategy", ["Default", "PTOAS"])
+@pytest.mark.parametrize("name", TENSORS)
+def test_what_operators_on_tensors_compute_stays_the_same(name, strategy):
+    body, params, result, golden = TENSORS[name]
+    p = after("AllocateMemoryAddr", program(body, params=params, result=result), strategy)
+    shapes = [[5 if d.strip() == "M" else int(d) for d in s.split(",")] for s in re.findall(r"\[\[([^]]*)\]", params)]
+    arrays = [np.random.default_rng(i).standard_normal(s).astype(np.float32) for i, s in enumerate(shapes)]
+    want = golden(*(a.copy() for a in arrays))
+    np.testing.assert_allclose(ir.interpret(p, *arrays, function="main"), want, rtol=2e-6, atol=1e-6)
+
+
+def test_a_transpose_between_tiles_and_their_inside_is_refused():
+    p = program("return pl.transpose(x, 0, 2)", params="x: pl.Tensor[[3, 4, 16], pl.FP32]",
+                result="pl.Tensor[[16, 4, 3], pl.FP32]")
+    with pytest.raises(pl.CompileError, match="'tensor.transpose' on tensors is not turned into tiles"):
+        after("ConvertTensorToBlockOps", p)
 
 
 def test_matrix_products_of_whole_tensors_are_refused_with_a_place():

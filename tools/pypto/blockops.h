@@ -37,6 +37,7 @@ struct block_run {
 	uint32_t n;
 	const struct ir_list *shape;
 	bool rows;			/* has values with one column: rows stay whole */
+	bool swaps;			/* has a transpose(): tiles are read across */
 	struct span span;
 };
 
@@ -53,6 +54,12 @@ struct ir_list block_offsets(struct blockops *b, const struct block_region *r,
 			     const struct ir_list *at, struct span span);
 /* The new parameter that holds @var. */
 struct ir_node *block_output(struct blockops *b, struct ir_node *var);
+
+/*
+ * The two dimensions that a transpose() exchanges; false when one is along the rows of a tile and the
+ * other counts tiles, which no load can do.
+ */
+bool block_swap(const struct ir_call *call, uint32_t *first, uint32_t *second);
 
 /* blockops_run.c: the run as loops over tiles, appended. */
 void block_write_run(struct blockops *b, const struct block_run *run);

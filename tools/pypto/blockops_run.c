@@ -10,6 +10,7 @@
 #include "blockops.h"
 
 #define MAX_DIMS	8
+#define SQUARE		64
 
 /* A tensor that the run writes: the state of it that is current. */
 struct target {
@@ -90,6 +91,39 @@ static int64_t block_of(int64_t extent, int64_t most)
 	return most;
 }
 
+/* Whether rows and something that is counted tile by tile are exchanged. */
+static bool swaps_rows(const struct tiles *t)
+{
+	uint32_t i, a, b;
+
+	for (i = 0; i < t->run->n; i++) {
+		const struct ir_call *call = call_of(t->run->stmts[i]);
+
+		if (call->op->rule != rule_transpose)
+			continue;
+		block_swap(call, &a, &b);
+		if (a + 2 < t->rank || b + 2 < t->rank)
+			return true;
+	}
+	return false;
+}
+
+/* Tiles that are read across: both extents are whole units. */
+static void square_blocks(struct tiles *t, int64_t unit)
+{
+	uint32_t d;
+
+	if (swaps_rows(t))
+		return;	/* row by row */
+
+	for (d = t->rank - 2; d < t->rank; d++) {
+		int64_t extent = constant(t->run->shape->at[d]);
+
+		t->block[d] = extent < 0 || extent > SQUARE ? SQUARE :
+			      (extent + unit - 1) / unit * unit;
+	}
+}
+
 static bool choose_blocks(struct tiles *t)
 {
 	const struct ir_list *shape = t->run->shape;
@@ -112,6 +146,10 @@ static bool choose_blocks(struct tiles *t)
 	columns = block_of(columns, room / unit * unit < 4096 || t->run->rows ? room / unit * unit :
 			   4096);
 	t->block[t->rank - 1] = (columns + unit - 1) / unit * unit;
+	if (t->run->swaps) {
+		square_blocks(t, unit);
+		return true;
+	}
 	if (t->rank > 1)
 		t->block[t->rank - 2] = block_of(constant(shape->at[t->rank - 2]),
 						 room / t->block[t->rank - 1] ?
@@ -222,12 +260,67 @@ static const char *block_name(struct px *px, const char *name)
 	return px_printf(px, "block.%s", tail);
 }
 
+bool block_swap(const struct ir_call *call, uint32_t *first, uint32_t *second)
+{
+	int64_t n = call->node.type->shape.n, a = call_attr(call, "axis1");
+	int64_t b = call_attr(call, "axis2");
+
+	a = a < 0 ? a + n : a;
+	b = b < 0 ? b + n : b;
+	if (first) {
+		*first = (uint32_t)a;
+		*second = (uint32_t)b;
+	}
+	return (a < n - 2 && b < n - 1) || (b < n - 2 && a < n - 1) || (a >= n - 2 && b >= n - 2);
+}
+
+/* The tile of @tensor whose dimensions @a and @b are the run's @b and @a. */
+static struct ir_node *load_across(struct tiles *t, struct ir_node *tensor, uint32_t a, uint32_t b,
+				   struct span span)
+{
+	struct tiles other = *t;
+	struct block_run run = *t->run;
+	uint32_t i;
+
+	other.run = &run;
+	run.shape = &tensor->type->shape;
+	other.at = list_copy(t->b->px, &t->at);
+	other.valid = list_copy(t->b->px, &t->valid);
+	for (i = 0; i < t->rank; i++) {
+		uint32_t from = i == a ? b : i == b ? a : i;
+
+		other.at.at[i] = t->at.at[from];
+		other.valid.at[i] = t->valid.at[from];
+		other.block[i] = t->block[from];
+	}
+	return load_tile(&other, tensor, span);
+}
+
+static struct ir_node *compute_transpose(struct tiles *t, const struct ir_call *call,
+					 struct span span)
+{
+	struct ir_attr axes[] = { { .key = "axis1", .kind = AT_INT, .i = 0 },
+				  { .key = "axis2", .kind = AT_INT, .i = 1 } };
+	struct ir_list args = { 0 };
+	struct ir_node *tile;
+	uint32_t a, b;
+
+	block_swap(call, &a, &b);
+	tile = load_across(t, call->args.at[0], a, b, span);
+	if (!tile || a + 2 < t->rank || b + 2 < t->rank)
+		return tile;
+	list_push(t->b->px, &args, tile);
+	return block_emit(t->b, "block.transpose", args, axes, 2, span);
+}
+
 static struct ir_node *compute(struct tiles *t, const struct ir_call *call, struct span span)
 {
 	struct ir_list args = { 0 };
 	bool rows = call->op->rule == rule_row_reduce;
 	uint32_t i;
 
+	if (call->op->rule == rule_transpose)
+		return compute_transpose(t, call, span);
 	for (i = 0; i < call->args.n; i++) {
 		struct ir_node *arg = call->args.at[i];
 

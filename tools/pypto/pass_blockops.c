@@ -187,13 +187,17 @@ static bool computed_in(const struct block_run *run, const struct ir_node *var)
 	return false;
 }
 
-/* One assemble() behind the other into one tensor begins a new run: each is a write of its own. */
+/*
+ * One assemble() behind the other into one tensor begins a new run: each is a write of its own. So
+ * does a transpose() of what the run computes, which reads other tiles of it.
+ */
 static bool joins(const struct block_run *run, const struct ir_node *s)
 {
 	const struct ir_call *call = call_in(s);
 	const struct ir_list *shape = work_shape(call);
 
-	if (call->op->rule == rule_assemble && computed_in(run, call->args.at[0]))
+	if ((call->op->rule == rule_assemble || call->op->rule == rule_transpose) &&
+	    computed_in(run, call->args.at[0]))
 		return false;
 	return shape_equal(shape, run->shape) || one_column(shape, run->shape);
 }
@@ -202,7 +206,8 @@ static bool is_supported(struct blockops *b, const struct ir_node *s)
 {
 	const struct ir_call *call = call_in(s);
 
-	if (call->op->rule != rule_tensor_matmul && call->op->rule != rule_transpose)
+	if (call->op->rule != rule_tensor_matmul &&
+	    (call->op->rule != rule_transpose || block_swap(call, NULL, NULL)))
 		return true;
 	diag_hint(b->px, diag_add(b->px, DIAG_COMPILE, s->span,
 				  "Operator '%s' on tensors is not turned into tiles",
@@ -235,6 +240,7 @@ static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint3
 		}
 		if (!joins(&run, s))
 			break;
+		run.swaps |= call_in(s)->op->rule == rule_transpose;
 		run.rows |= is_rows(call_in(s)) || !shape_equal(work_shape(call_in(s)), run.shape);
 		run.stmts[run.n++] = s;
 		i++;
