@@ -140,6 +140,8 @@ $(COMMANDS): setup
 	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
 
 do-run: all $(filter $(BUILD)/programs/paged_attention/run $(BUILD)/programs/paged_attention/%-a2a3sim.so,$(device_TARGETS) $(program_TARGETS))
+	PYTHONPATH=$(abspath $(BUILD))/python SIMPLER_CACHE_DIR=$(abspath $(BUILD))/cache $(PYTHON) tests/programs/run_pypto.py \
+		paged_attention --platform a2a3sim
 	$(BUILD)/programs/paged_attention/run --platform a2a3sim --report
 do-bench: all bench-run
 variant-asan:
