@@ -382,6 +382,24 @@ def check_valid(seed):
     assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
 
 
+def check_chip(seed, platform, backend):
+    """The kernels compute on a simulated chip what the interpreter says, up to rounding."""
+    from pypto import runtime
+    made = Program(seed)
+    program = pl.parse(made.text, f"random_{seed}.py")
+    inputs = made.inputs()
+    n = seed % 5
+    wanted, got = [a.copy() for a in inputs], [a.copy() for a in inputs]
+    with np.errstate(all="ignore"):
+        ir.interpret(program, *wanted, n)
+    runtime.compile(program, platform, backend)(*got, n)
+    for i, (a, b) in enumerate(zip(wanted, got)):
+        close = np.isclose(a.astype("float64"), b.astype("float64"), rtol=2e-2, atol=1e-2, equal_nan=True)
+        # sums in another order and functions of another library may differ where values are near the limits of the type
+        large = ~(np.abs(a.astype("float64")) < 1e4)
+        assert (close | large).all(), f"seed {seed}: argument {i} differs on {platform} by {backend}\n{made.text}"
+
+
 MUTATIONS = (
     (r"\bt\d+\b", "nothing"), (r"\[\d+, 0\]", "[4096, 0]"), (r"pl\.add\(", "pl.nope("), (r"pl\.FP32", "pl.FP33"),
     (r"pl\.INT32", "pl.FP16"), (r"pl\.range\(", "range("), (r"self\.k(\d)\(", r"self.z\1("), (r" = pl\.load\(x0, ", " = pl.load("),
@@ -421,6 +439,8 @@ def main():
     options = argparse.ArgumentParser(description="Random PyPTO programs.")
     options.add_argument("--first", type=int, default=None, help="first seed; from the clock if not given")
     options.add_argument("--count", type=int, default=20000, help="programs; a fifth of them is damaged")
+    options.add_argument("--chip", type=int, default=0, help="run so many of them on the simulated chips, too; slow")
+    options.add_argument("--backends", default="PTO,CCE", help="of the runs on chips")
     options.add_argument("--seconds", type=float, default=None, help="end earlier after this time")
     options = options.parse_args()
     first = options.first if options.first is not None else int(time.time()) % 1_000_000 * 1000
@@ -435,6 +455,11 @@ def main():
         done += 1
         if end and time.monotonic() > end:
             break
+    for seed in [s for s in range(first, first + options.count) if s % 5][:options.chip]:
+        for backend in options.backends.split(","):
+            for platform in ("a2a3sim", "a5sim"):
+                check_chip(seed, platform, backend)
+                print(f"seed {seed}: right on {platform} by {backend}", flush=True)
     print(f"{done} programs, {refused} refused with a place; no pass changes a result")
 
 
