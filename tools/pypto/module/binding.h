@@ -44,6 +44,12 @@ PyObject *diag_list(const struct px *px);
 /* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
 PyObject *raise_diags(const struct px *px);
 
+/* ---- IR made from Python (build.c) ---- */
+
+PyObject *build_node(PyObject *module, PyObject *args);
+PyObject *build_type(PyObject *module, PyObject *args);
+PyObject *build_call(PyObject *module, PyObject *args);
+
 /* ---- The interpreter (interpret.c) ---- */
 
 /* (node, name of the function, list of arguments, most statements, blocks) -> list of results */

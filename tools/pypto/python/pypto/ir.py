@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """IR of programs: comparison, text, MessagePack (spec pypto.md sections 5 and 6)."""
 from . import _core
+from ._build import *  # noqa: F401,F403
 from ._compile import OptimizationStrategy  # noqa: F401
 from ._compile import compile_program as compile  # noqa: F401
 from ._core import Node, Type  # noqa: F401
