@@ -31,5 +31,11 @@ $(pypto_FILES): $(BUILD)/python/%: tools/pypto/python/%
 $(pypto_PYI): tools/pypto/describe.py $(pypto_EXT) $(pypto_FILES)
 	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< stubs $@
 
+# pyptoc: the command, for this build and as installed
+bin_TARGETS += $(BUILD)/pyptoc
+$(BUILD)/pyptoc: tools/pypto/pyptoc
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 -include $(addsuffix .d,$(pypto_OBJS) $(pypto_module_OBJS))
 endif

@@ -86,7 +86,7 @@ const char *gen_base_name(struct px *px, const char *name)
 
 static bool is_free(struct gen_names *names, const char *name, const char *const *suffixes)
 {
-	if (is_reserved(name) || var_map_get(&names->taken, (const void *)name))
+	if (var_map_get(&names->taken, (const void *)name))
 		return false;
 	for (; *suffixes; suffixes++)
 		if (var_map_get(&names->taken,
@@ -101,7 +101,7 @@ static void take(struct gen_names *names, const char *name)
 	var_map_set(&names->taken, (const void *)name, (void *)name);
 }
 
-/* @name, or what a number behind it makes usable: no name with two underscores, or of a reserved form, is. */
+/* @name without two underscores in a row, with "v_" before it when it means something in C++. */
 static const char *usable(struct px *px, const char *name)
 {
 	struct text t = { .px = px };
@@ -112,7 +112,7 @@ static const char *usable(struct px *px, const char *name)
 			text_printf(&t, "%c", *name);
 		last = *name;
 	}
-	if (!is_reserved(px_printf(px, "%s_1", text_str(&t))))
+	if (!is_reserved(text_str(&t)))
 		return text_str(&t);
 	return px_printf(px, "v%s%s", text_str(&t)[0] == '_' ? "" : "_", text_str(&t));
 }
