@@ -13,7 +13,7 @@ fuzz_callable_FLAGS := -Itests/unit
 fuzz_callable_NEEDS := $(foreach s,$(wildcard tests/unit/callable_src/*.c tests/unit/callable_src/*.cpp),\
 	$(BUILD)/tests/unit/callable/$(call stem,$s).so)
 fuzz_ptoas_SRCS := $(ptoas_SRCS) $(addprefix libsimpler/src/base/,arena.c hash.c)
-fuzz_ptoas_ARGS := -dict=$(BUILD)/fuzz/ptoas.dict -max_len=8192 $(wildcard tests/fuzz/seeds/ptoas)
+fuzz_ptoas_ARGS := -dict=$(BUILD)/fuzz/ptoas.dict -max_len=8192 $(wildcard tests/fuzz/seeds/ptoas) $(wildcard tests/conformance/pto)
 fuzz_ptoas_NEEDS := $(BUILD)/fuzz/ptoas.dict
 
 # $(call fuzzer,name)

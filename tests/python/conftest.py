@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-os.environ.setdefault("SIMPLER_KERNEL_CACHE",
+os.environ.setdefault("SIMPLER_CACHE_DIR",
                       os.path.join(os.environ.get("SIMPLER_BUILD_DIR", "build"), "cache", "kernels"))
 os.environ.setdefault("SIMPLER_SCHEDULER_TIMEOUT_MS", "60000")  # endless kernels are ended by what is tested
 

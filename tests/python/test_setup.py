@@ -18,7 +18,7 @@ KERNEL = '#include "tensor.h"\n#include "answer.h"\nextern "C" __aicore__ void k
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
     """A kernel with a header of its own, and an empty cache."""
-    monkeypatch.setenv("SIMPLER_KERNEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "answer.h").write_text("#define ANSWER 42\n")
     (tmp_path / "kernel.cpp").write_text(KERNEL)
@@ -168,16 +168,25 @@ def test_what_changed_is_compiled_again(kernel, monkeypatch, change):
 
 
 def test_an_empty_name_switches_the_cache_off(kernel, monkeypatch):
-    monkeypatch.setenv("SIMPLER_KERNEL_CACHE", "")
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", "")
     commands = count_compilations(monkeypatch)
     compile_it(kernel)
     compile_it(kernel)
     assert len(commands) == 2
 
 
+def test_the_older_name_of_the_cache_is_understood(kernel, monkeypatch):
+    monkeypatch.delenv("SIMPLER_CACHE_DIR")
+    monkeypatch.setenv("SIMPLER_KERNEL_CACHE", str(kernel.parent / "older"))
+    commands = count_compilations(monkeypatch)
+    assert compile_it(kernel) == compile_it(kernel)
+    assert len(commands) == 1
+    assert (kernel.parent / "older").is_dir()
+
+
 def test_a_cache_that_cannot_be_written_is_only_warned_about(kernel, monkeypatch):
     (kernel.parent / "file").write_text("")
-    monkeypatch.setenv("SIMPLER_KERNEL_CACHE", str(kernel.parent / "file"))
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(kernel.parent / "file"))
     with pytest.warns(UserWarning, match="not cached"):
         assert compile_it(kernel)[:4] == b"\x7fELF"
 

@@ -148,9 +148,15 @@ static int make_key(struct job *j, char hex[2 * HASH_SHA256_BYTES + 1])
 static int cache_dir(const struct simpler_kernel_source *s, char *dir, size_t size)
 {
 	const char *given = s->cache_dir ? s->cache_dir : getenv("SIMPLER_CACHE_DIR");
-	const char *home = getenv("HOME");
-	int n = given ? snprintf(dir, size, "%s", given) :
-		snprintf(dir, size, "%s/.cache/simpler/kernels", home ? home : "/tmp");
+	const char *user = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (given && *given)
+		n = snprintf(dir, size, "%s", given);
+	else if (user && *user)
+		n = snprintf(dir, size, "%s/simpler/kernels", user);
+	else
+		n = snprintf(dir, size, "%s/.cache/simpler/kernels", home ? home : "/tmp");
 
 	return n < 0 || (size_t)n + 100 > size ? -ENAMETOOLONG : 0;
 }

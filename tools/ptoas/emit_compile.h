@@ -18,7 +18,7 @@ struct simpler_kernel_source {
 	bool no_sync;			/* as --enable-insert-sync absent */
 	const char *include_dir;	/* device headers */
 	const char *compiler;		/* NULL: $SIMPLER_CXX, else g++ */
-	const char *cache_dir;		/* NULL: $SIMPLER_CACHE_DIR, ~/.cache/simpler/kernels */
+	const char *cache_dir;		/* NULL: $SIMPLER_CACHE_DIR, or in the user's cache */
 };
 
 /**

@@ -19,8 +19,8 @@ UNUSED_SECONDS = 14 * 86400
 
 
 def default_folder():
-    """SIMPLER_KERNEL_CACHE (empty: no cache), or a folder in the user's cache."""
-    chosen = os.environ.get("SIMPLER_KERNEL_CACHE")
+    """SIMPLER_CACHE_DIR or its older name SIMPLER_KERNEL_CACHE (empty: no cache), or a folder in the user's cache."""
+    chosen = os.environ.get("SIMPLER_CACHE_DIR", os.environ.get("SIMPLER_KERNEL_CACHE"))
     if chosen is not None:
         return chosen
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

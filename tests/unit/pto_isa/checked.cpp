@@ -119,7 +119,7 @@ CHECK(unwritten_elements_are_not_read)
 	d.SetValidShape(5, 21);
 	ends_with(t, c, [&] { TABS(d, a); }, {"(0, 0) of src0"});
 	ends_with(t, c, [&] { TPRINT(a); }, {"TPRINT"});
-	core::self()->block_idx++;
+	core_::self()->block_idx++;
 	a.SetValidShape(5, 20);
 	d.SetValidShape(5, 20);
 	ends_with(t, c, [&] { TABS(a, d); }, {"never written by this block"});
@@ -179,7 +179,7 @@ CHECK(each_pair_of_pipes_needs_a_flag)
 		   "set_flag(PIPE_MTE2, PIPE_V"});
 	ends_with(t, c, [&] { TEXPANDS(d, 1.0f), TSTORE(o, d); },
 		  {"TSTORE on PIPE_MTE3 reads src0", "TEXPANDS on PIPE_V writes"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	ends_with(t, c,
 		  [&] {
 			  TEXPANDS(d, 1.0f);
@@ -189,9 +189,9 @@ CHECK(each_pair_of_pipes_needs_a_flag)
 			  TEXPANDS(d, 2.0f);
 		  },
 		  {"TEXPANDS on PIPE_V writes dst", "TSTORE on PIPE_MTE3 reads"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	ends_with(t, c, [&] { TEXPANDS(d, 1.0f), TLOAD(d, g); }, {"TLOAD on PIPE_MTE2 writes dst"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	ends_with(t, c,
 		  [&] {
 			  TEXPANDS(a, 1.0f);
@@ -199,7 +199,7 @@ CHECK(each_pair_of_pipes_needs_a_flag)
 			  TABS(d, a);
 		  },
 		  {"SetValue on PIPE_S"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	passes(t, c, "flags in both directions of a scalar", [&] {
 		TEXPANDS(a, 1.0f);
 		set_flag(PIPE_V, PIPE_S, EVENT_ID0);
@@ -230,7 +230,7 @@ CHECK(cube_pipes_are_followed)
 			wait_flag(chain[i][0], chain[i][1], EVENT_ID0);
 		};
 
-		core::self()->task_cookie++;
+		core_::self()->task_cookie++;
 		TASSIGN(m, 0), TASSIGN(l, 0), TASSIGN(r, 0), TASSIGN(acc, 0);
 		TLOAD(m, g);
 		link(0);
@@ -266,14 +266,14 @@ CHECK(paths_may_go_through_other_pipes_barriers_and_events)
 		wait_flag(PIPE_MTE3, PIPE_V, EVENT_ID0);
 		TABS(d, a);
 	});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	passes(t, c, "the scalar pipe waits for everything issued later", [&] {
 		TLOAD(a, g);
 		set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
 		wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
 		TABS(d, a);
 	});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	passes(t, c, "a barrier of all pipes", [&] {
 		TLOAD(a, g);
 		pipe_barrier(PIPE_ALL);
@@ -281,9 +281,9 @@ CHECK(paths_may_go_through_other_pipes_barriers_and_events)
 		pipe_barrier(PIPE_ALL);
 		TSTORE(o, d);
 	});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	ends_with(t, c, [&] { TLOAD(a, g), pipe_barrier(PIPE_V), TABS(d, a); }, {"TABS"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	passes(t, c, "events", [&] {
 		Event<Op::TLOAD, Op::TABS> loaded;
 		Event<Op::TABS, Op::TSTORE> done;
@@ -293,7 +293,7 @@ CHECK(paths_may_go_through_other_pipes_barriers_and_events)
 		TSTORE(o, d, done);
 		TSYNC(done);
 	});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	ends_with(t, c,
 		  [&] {
 			  Event<Op::TLOAD, Op::TABS> loaded;
@@ -302,7 +302,7 @@ CHECK(paths_may_go_through_other_pipes_barriers_and_events)
 			  TABS(d, a);
 		  },
 		  {"TABS"});
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	passes(t, c, "buffer tokens", [&] {
 		get_buf(PIPE_MTE2, 3, 0);
 		TLOAD(a, g);
@@ -355,7 +355,7 @@ CHECK(every_synchronisation_of_a_pipeline_is_missed_when_left_out)
 	for (p.skip = 0; p.skip < all; p.skip++) {
 		const int skip = p.skip;
 
-		core::self()->task_cookie++;
+		core_::self()->task_cookie++;
 		/* the last waits only drain, and the sets they belong to serve nothing else */
 		if (skip >= all - 4)
 			continue;
@@ -406,7 +406,7 @@ CHECK(parts_of_tiles_are_told_apart)
 	passes(t, c, "a window that starts inside a block", [&] { TEXPANDS(part, 2.0f); });
 	passes(t, c, "a reduction writes one column", [&] { TROWSUM(m, whole, sum); });
 	passes(t, c, "which is then there", [&] { TROWEXPANDMUL(sum, whole, m); });
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	Full<float, 16, 16> small;
 	Nz<float, 32, 64> z(32, 64);
 

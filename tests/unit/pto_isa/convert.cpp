@@ -286,7 +286,7 @@ CHECK(scalar_conversions_of_the_small_floats_round_to_even)
 			 "half(%.9g) is %.9g", double(f), h);
 		t.expect(std::isnan(f) ? std::isnan(b) : b == to_type<bfloat16_t>(double(f)),
 			 "bfloat16_t(%.9g) is %.9g", double(f), b);
-		t.expect(std::isnan(f) || float(bits::half_to_float(bits::half_from_float(f))) ==
+		t.expect(std::isnan(f) || float(bits_::half_to_float(bits_::half_from_float(f))) ==
 						  float(half(f)),
 			 "the portable half(%.9g) differs", double(f));
 	}

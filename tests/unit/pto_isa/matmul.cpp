@@ -127,9 +127,9 @@ CHECK(every_kernel_of_the_processor_gives_the_same_bits)
 		v = float(t.below(2001) - 1000) / 64.0f;
 	for (auto &v : b)
 		v = float(t.below(2001) - 1000) / 64.0f;
-	const auto run = [&](const matmul::kernel_table<float> &kern, int rows) {
+	const auto run = [&](const matmul_::kernel_table<float> &kern, int rows) {
 		std::vector<float> pa(size_t(kern.rows * k)), pb(size_t(kern.cols * k)),
-			out(matmul::MAX_BLOCK);
+			out(matmul_::MAX_BLOCK);
 
 		for (int x = 0; x < k; x++) {
 			for (int r = 0; r < kern.rows; r++)
@@ -152,7 +152,7 @@ CHECK(every_kernel_of_the_processor_gives_the_same_bits)
 			}
 	};
 
-	for (const auto &kern : matmul::all_kernels())
+	for (const auto &kern : matmul_::all_kernels())
 		for (int rows = 1; rows <= kern.rows; rows++)
 			run(kern, rows);
 }

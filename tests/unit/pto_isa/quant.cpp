@@ -152,7 +152,7 @@ void stores(context &t)
 											     p.fp);
 	check("TSTORE_FP relu", true);
 	SET_QUANT_VECTOR(p.fp);
-	if constexpr (fixpipe::quantises<D, S>) {
+	if constexpr (fixpipe_::quantises<D, S>) {
 		TSTORE(g, src);
 		check("TSTORE after SET_QUANT_VECTOR", false);
 	}
@@ -180,7 +180,7 @@ void scalar_preset(context &t)
 						      std::is_signed_v<D>, false),
 				 "TSTORE after SET_QUANT_SCALAR (%d, %d) is %d", r, c,
 				 int(mem[r * 32 + c]));
-	core::self()->task_cookie++;
+	core_::self()->task_cookie++;
 	TSTORE(g, src);
 	t.expect(double(mem[33]) ==
 			 quantised<D>(double(now(src, 1, 1)), 1.0f, 0, std::is_signed_v<D>, false),
@@ -318,8 +318,8 @@ void shared_exponents(context &t, float special)
 				const double v = clamped(double(src.data()[r * 128 + g * 32 + i] *
 								now(scaling, r, g)),
 							 -largest, largest);
-				const double expect = fp8 ? nearest<pto::bits::e4m3_codec>(v, 127)
-							  : nearest<pto::bits::e2m1_codec>(v, 8);
+				const double expect = fp8 ? nearest<pto::bits_::e4m3_codec>(v, 127)
+							  : nearest<pto::bits_::e2m1_codec>(v, 8);
 				const double got = double(float(d.GetElement(r, g * 32 + i)));
 
 				t.expect(got == expect,

@@ -19,9 +19,12 @@ inline void consume(int64_t *args)
 		share x(n, WIDTH);
 
 		TPOP<one_way, share, Split>(pipe, x);
+		popped(PIPE_V);
 		silu(x, 0x10000);
 		TMULS(x, x, factor);
+		hand_over(PIPE_V, PIPE_MTE3);
 		TSTORE(window<float>(out, i * BAND + first, 0, n, WIDTH), x);
+		done_with_slot();
 		TFREE<one_way, Split>(pipe);
 	}
 }

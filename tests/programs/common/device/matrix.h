@@ -85,6 +85,13 @@ using right = TileRight<T, R, C, DYNAMIC, DYNAMIC>;
 template <int R, int C>
 using acc = TileAcc<float, R, C, DYNAMIC, DYNAMIC>;
 
+/* Whatever pipe @to does from here on comes after all that pipe @from did. */
+inline void hand_over(pipe_t from, pipe_t to)
+{
+	set_flag(from, to, EVENT_ID0);
+	wait_flag(from, to, EVENT_ID0);
+}
+
 } // namespace prog
 
 #endif

@@ -37,7 +37,9 @@ inline void load_weight(right<half, DEPTH, WIDTH> &w0, const ChipTensor &w, uint
 
 	TASSIGN(w1, 0x0);
 	TASSIGN(w0, l0b);
+	hand_over(PIPE_MTE1, PIPE_MTE2);
 	TLOAD(w1, whole<half>(w));
+	hand_over(PIPE_MTE2, PIPE_MTE1);
 	TMOV(w0, w1);
 }
 
@@ -51,9 +53,28 @@ inline void multiply_band(product &p, const ChipTensor &a, int i, const right<ha
 	TASSIGN(a1, 0x4000);
 	TASSIGN(a0, 0x0);
 	TASSIGN(p, 0x0);
+	hand_over(PIPE_FIX, PIPE_M); /* the product of the band before has left */
+	hand_over(PIPE_M, PIPE_MTE1);
+	hand_over(PIPE_MTE1, PIPE_MTE2);
 	TLOAD(a1, window<half>(a, i * BAND, 0, m, DEPTH));
+	hand_over(PIPE_MTE2, PIPE_MTE1);
 	TMOV(a0, a1);
+	hand_over(PIPE_MTE1, PIPE_M);
 	TMATMUL(p, a0, w0);
+	hand_over(PIPE_M, PIPE_FIX);
+}
+
+/* Behind a TPOP, which runs on one of two pipes: @user may read the tile. */
+inline void popped(pipe_t user)
+{
+	hand_over(PIPE_MTE2, user);
+	hand_over(PIPE_S, user);
+}
+
+/* In front of a TFREE: whatever read the slot has done so. */
+inline void done_with_slot()
+{
+	pipe_barrier(PIPE_ALL);
 }
 
 /* x / (1 + exp(-x)), through scratch memory at @at. */

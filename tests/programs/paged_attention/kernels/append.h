@@ -13,6 +13,8 @@ inline void append(int64_t *args)
 
 		TASSIGN(row, 0x0);
 		TLOAD(row, whole<T>(from));
+		hand_over(PIPE_MTE2, PIPE_MTE3);
 		TSTORE(whole<T>(to), row);
+		hand_over(PIPE_MTE3, PIPE_MTE2);
 	}
 }

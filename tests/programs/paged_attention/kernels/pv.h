@@ -21,8 +21,11 @@ inline void pv(int64_t *args)
 	TASSIGN(o, 0x0);
 	TLOAD(p1, whole<T>(p));
 	TLOAD(v1, whole<T>(v));
+	hand_over(PIPE_MTE2, PIPE_MTE1);
 	TMOV(p0, p1);
 	TMOV(v0, v1);
+	hand_over(PIPE_MTE1, PIPE_M);
 	TMATMUL(o, p0, v0);
+	hand_over(PIPE_M, PIPE_FIX);
 	TSTORE(whole<float>(part), o);
 }

@@ -21,8 +21,11 @@ inline void qk(int64_t *args)
 	TASSIGN(s, 0x0);
 	TLOAD(q1, whole<T>(q));
 	TLOAD(k1, transposed<T>(k));
+	hand_over(PIPE_MTE2, PIPE_MTE1);
 	TMOV(q0, q1);
 	TMOV(k0, k1);
+	hand_over(PIPE_MTE1, PIPE_M);
 	TMATMUL(s, q0, k0);
+	hand_over(PIPE_M, PIPE_FIX);
 	TSTORE(whole<float>(scores), s);
 }

@@ -23,6 +23,7 @@ inline void softmax_part(int64_t *args)
 	TASSIGN(best, 0x5000);
 	TASSIGN(sum, 0x5100);
 	TLOAD(s, whole<float>(scores));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TMULS(s, s, scalar<float>(args, 4));
 	TROWMAX(best, s, scratch);
 	TROWEXPANDSUB(s, s, best);
@@ -30,6 +31,7 @@ inline void softmax_part(int64_t *args)
 	TCVT(p, s, RoundMode::CAST_RINT);
 	TCVT(s, p, RoundMode::CAST_NONE);
 	TROWSUM(sum, s, scratch);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<T>(tensor(args, 1)), p);
 	TSTORE(whole<float>(tensor(args, 2)), best);
 	TSTORE(whole<float>(tensor(args, 3)), sum);

@@ -25,7 +25,7 @@
 #define PTO_COLD inline __attribute__((noinline, cold))
 
 namespace pto {
-namespace checking {
+namespace checking_ {
 
 /* The valid regions of all tiles are equal; they are plain rows. */
 constexpr unsigned SAME = 1, ROWS = 2;
@@ -56,7 +56,7 @@ struct checker {
 
 	void begin()
 	{
-		const pto_core *c = core::self();
+		const pto_core *c = core_::self();
 
 		time = clocks();
 		memset(site_of, 0, sizeof(site_of));
@@ -83,7 +83,7 @@ struct holder {
 		if (!c)
 			c = static_cast<checker *>(calloc(1, sizeof(checker)));
 		if (!c)
-			core::fail("no memory for checked mode; run without SIMPLER_CHECK");
+			core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
 		c->begin();
 	}
 };
@@ -91,8 +91,8 @@ struct holder {
 /* The kernel's object is unloaded. */
 __attribute__((destructor)) static void release_checkers()
 {
-	for (int i = 0; i < core::STATE_SLOTS; i++) {
-		checker *&c = core::state_table<holder>::slots()[i].value.c;
+	for (int i = 0; i < core_::STATE_SLOTS; i++) {
+		checker *&c = core_::state_table<holder>::slots()[i].value.c;
 
 		if (c)
 			c->end();
@@ -101,7 +101,7 @@ __attribute__((destructor)) static void release_checkers()
 	}
 }
 
-PTO_COLD checker &mine() { return *core::state<holder>().c; }
+PTO_COLD checker &mine() { return *core_::state<holder>().c; }
 
 PTO_COLD bool sync_is_checked()
 {
@@ -162,7 +162,7 @@ struct operand_name {
 	const known_site &s = k.site_of[with.site];
 	const char *earlier = pipe_name(with.pipe), *later = pipe_name(a.pipe);
 
-	core::fail("%s:%d: %s on %s %s %s at 0x%llx of %s, which %s on %s %s (%s:%d), and nothing "
+	core_::fail("%s:%d: %s on %s %s %s at 0x%llx of %s, which %s on %s %s (%s:%d), and nothing "
 		   "orders the two; set_flag(%s, %s, id) after that and wait_flag before this",
 		   base_name(c.at.file), c.at.line, c.op, later, a.write ? "writes" : "reads", name,
 		   at, memory, s.op ? s.op : "an instruction", earlier,
@@ -171,7 +171,7 @@ struct operand_name {
 
 [[noreturn]] PTO_COLD void fail_unwritten(const call &c, const char *name, int row, int col)
 {
-	core::fail("%s:%d: %s: element (%d, %d) of %s was never written by this block; load or "
+	core_::fail("%s:%d: %s: element (%d, %d) of %s was never written by this block; load or "
 		   "compute it first",
 		   base_name(c.at.file), c.at.line, c.op, row, col, name);
 }
@@ -179,7 +179,7 @@ struct operand_name {
 /* Where a tile's memory is: its byte offset in its arena, or -1 outside of all arenas. */
 PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 {
-	const pto_core *core = core::self();
+	const pto_core *core = core_::self();
 	const uintptr_t at = reinterpret_cast<uintptr_t>(o.data);
 	const int own = arena_of(o.f->loc);
 
@@ -189,17 +189,17 @@ PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 		if (!base || at < base || at - base >= core->arena_bytes[i])
 			continue;
 		if (i != own)
-			core::fail("%s:%d: %s: %s is in %s, but tiles of its kind belong into %s",
+			core_::fail("%s:%d: %s: %s is in %s, but tiles of its kind belong into %s",
 				   base_name(c.at.file), c.at.line, c.op, name, arena_name(i),
 				   arena_name(own));
 		if (at - base + (o.window ? 0 : o.f->bytes) > core->arena_bytes[i])
-			core::fail("%s:%d: %s: %s of %u bytes at 0x%llx ends beyond the %u bytes "
+			core_::fail("%s:%d: %s: %s of %u bytes at 0x%llx ends beyond the %u bytes "
 				   "of %s",
 				   base_name(c.at.file), c.at.line, c.op, name, o.f->bytes,
 				   static_cast<unsigned long long>(at - base), core->arena_bytes[i],
 				   arena_name(i));
 		if (!o.window && (at - base) % BLOCK_BYTE_SIZE)
-			core::fail(
+			core_::fail(
 				"%s:%d: %s: %s starts at 0x%llx of %s, which is not a multiple of "
 				"32",
 				base_name(c.at.file), c.at.line, c.op, name,
@@ -214,21 +214,21 @@ PTO_COLD void check_tile(const call &c, const char *name, const operand &o, cons
 	const char *file = base_name(c.at.file);
 
 	if (!o.data)
-		core::fail("%s:%d: %s: %s has no memory; TASSIGN it first", file, c.at.line, c.op,
+		core_::fail("%s:%d: %s: %s has no memory; TASSIGN it first", file, c.at.line, c.op,
 			   name);
 	if (o.valid_rows < 0 || o.valid_cols < 0 || o.valid_rows > o.f->rows ||
 	    o.valid_cols > o.f->cols)
-		core::fail("%s:%d: %s: the valid region %d x %d of %s is not within the tile's %d "
+		core_::fail("%s:%d: %s: the valid region %d x %d of %s is not within the tile's %d "
 			   "x %d",
 			   file, c.at.line, c.op, o.valid_rows, o.valid_cols, name, o.f->rows,
 			   o.f->cols);
 	if ((c.flags & SAME) && first.f &&
 	    (o.valid_rows != first.valid_rows || o.valid_cols != first.valid_cols))
-		core::fail("%s:%d: %s: the valid regions differ: dst %d x %d, %s %d x %d", file,
+		core_::fail("%s:%d: %s: the valid regions differ: dst %d x %d, %s %d x %d", file,
 			   c.at.line, c.op, first.valid_rows, first.valid_cols, name, o.valid_rows,
 			   o.valid_cols);
 	if ((c.flags & ROWS) && !o.f->plain_rows)
-		core::fail("%s:%d: %s: %s must be a row-major tile without boxes", file, c.at.line,
+		core_::fail("%s:%d: %s: %s must be a row-major tile without boxes", file, c.at.line,
 			   c.op, name);
 }
 
@@ -292,7 +292,7 @@ PTO_COLD void touch_memory(checker &k, const call &c, const char *name, uintptr_
 		conflict with;
 
 		if (!it)
-			core::fail("no memory for checked mode; run without SIMPLER_CHECK");
+			core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
 		if (conflicts(*it, mask, a, &with))
 			fail_conflict(k, c, name, a, with, "global memory", from);
 		note(*it, mask, a);
@@ -306,10 +306,10 @@ PTO_COLD void touch_tensor(checker &k, const call &c, const char *name, const te
 	const bool dense = t.stride[4] == 1;
 
 	if (!p)
-		core::fail("%s:%d: %s: the tensor %s is a null pointer", base_name(c.at.file),
+		core_::fail("%s:%d: %s: the tensor %s is a null pointer", base_name(c.at.file),
 			   c.at.line, c.op, name);
 	if (reinterpret_cast<uintptr_t>(p) % unsigned(t.bytes))
-		core::fail("%s:%d: %s: the tensor %s at %p is not aligned to its %d-byte elements",
+		core_::fail("%s:%d: %s: the tensor %s at %p is not aligned to its %d-byte elements",
 			   base_name(c.at.file), c.at.line, c.op, name, t.data, t.bytes);
 	if (!sync_is_checked())
 		return;
@@ -392,10 +392,10 @@ PTO_COLD void instruction(const call &c, std::initializer_list<operand> ops)
 PTO_COLD void check_flag(const char *op, int src, int dst, int id, const site &at)
 {
 	if (src < 0 || src >= PIPES || dst < 0 || dst >= PIPES || src == EVERY || dst == EVERY)
-		core::fail("%s:%d: %s(%s, %s, %d): flags go from one pipe to another",
+		core_::fail("%s:%d: %s(%s, %s, %d): flags go from one pipe to another",
 			   base_name(at.file), at.line, op, pipe_name(src), pipe_name(dst), id);
 	if (id < 0 || id >= FLAG_IDS)
-		core::fail("%s:%d: %s(%s, %s, %d): event ids are 0 to %d", base_name(at.file),
+		core_::fail("%s:%d: %s(%s, %s, %d): event ids are 0 to %d", base_name(at.file),
 			   at.line, op, pipe_name(src), pipe_name(dst), id, FLAG_IDS - 1);
 }
 
@@ -403,7 +403,7 @@ PTO_COLD void set(int src, int dst, int id, const site &at)
 {
 	check_flag("set_flag", src, dst, id, at);
 	if (!mine().time.set(src, dst, id))
-		core::fail(
+		core_::fail(
 			"%s:%d: set_flag(%s, %s, %d): the event is still set; wait for it before "
 			"setting it again",
 			base_name(at.file), at.line, pipe_name(src), pipe_name(dst), id);
@@ -413,7 +413,7 @@ PTO_COLD void wait(int src, int dst, int id, const site &at)
 {
 	check_flag("wait_flag", src, dst, id, at);
 	if (!mine().time.wait(src, dst, id))
-		core::fail("%s:%d: wait_flag(%s, %s, %d): nothing sets the event before; hardware "
+		core_::fail("%s:%d: wait_flag(%s, %s, %d): nothing sets the event before; hardware "
 			   "would wait for ever",
 			   base_name(at.file), at.line, pipe_name(src), pipe_name(dst), id);
 }
@@ -450,7 +450,7 @@ PTO_COLD uint32_t record()
 		void *bigger = realloc(k.events, room * sizeof(clock));
 
 		if (!bigger)
-			core::fail("no memory for checked mode; run without SIMPLER_CHECK");
+			core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
 		k.events = static_cast<clock *>(bigger);
 		k.event_room = room;
 	}
@@ -507,22 +507,22 @@ PTO_COLD void scalar(const char *op, const site &at, const operand &o, size_t of
 	      int(off % unsigned(o.f->cols)));
 }
 
-} // namespace checking
+} // namespace checking_
 } // namespace pto
 
 /* First statement of an instruction; its parameters end with PTO_EXTRA. */
 #define PTO_CHECK(op, pipe, flags, ...)                                                          \
 	do {                                                                                     \
-		if (__builtin_expect(::pto::core::checked(), 0))                                 \
-			::pto::checking::enter({op, at, pipe, flags}, {__VA_ARGS__}, w1, w2, w3, \
+		if (__builtin_expect(::pto::core_::checked(), 0))                                 \
+			::pto::checking_::enter({op, at, pipe, flags}, {__VA_ARGS__}, w1, w2, w3, \
 					       w4);                                              \
 	} while (0)
 
 /* The same for parameters that end with PTO_SITE. */
 #define PTO_CHECK_ALONE(op, pipe, flags, ...)                                         \
 	do {                                                                          \
-		if (__builtin_expect(::pto::core::checked(), 0))                      \
-			::pto::checking::enter({op, at, pipe, flags}, {__VA_ARGS__}); \
+		if (__builtin_expect(::pto::core_::checked(), 0))                      \
+			::pto::checking_::enter({op, at, pipe, flags}, {__VA_ARGS__}); \
 	} while (0)
 
 #endif

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 namespace pto {
-namespace checking {
+namespace checking_ {
 
 constexpr int PIPES = 8, SCALAR = 0, VECTOR = 1, EVERY = 6;
 constexpr int FLAG_IDS = 8, BUFFER_IDS = 32;
@@ -89,7 +89,7 @@ struct clocks {
 	}
 };
 
-} // namespace checking
+} // namespace checking_
 } // namespace pto
 
 #endif

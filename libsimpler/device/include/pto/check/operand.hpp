@@ -14,7 +14,7 @@
 #include "pto_runtime_abi.h"
 
 namespace pto {
-namespace checking {
+namespace checking_ {
 
 constexpr int arena_of(TileType loc)
 {
@@ -98,8 +98,8 @@ constexpr facts make_facts()
 		T::Rows,
 		T::Cols,
 		element_bits<typename T::DType>,
-		layout::bits_of(M::block_rows),
-		layout::bits_of(M::block_cols),
+		layout_::bits_of(M::block_rows),
+		layout_::bits_of(M::block_cols),
 		M::row_step,
 		M::col_step,
 		ptrdiff_t(M::boxed && M::block_rows < T::Rows ? M::offset(M::block_rows, 0) : 0),
@@ -213,8 +213,8 @@ inline constexpr facts buffer_facts = {T::Loc,
 				       1,
 				       int(T::Extent),
 				       element_bits<typename T::DType>,
-				       layout::bits_of(layout::UNBOUNDED),
-				       layout::bits_of(layout::UNBOUNDED),
+				       layout_::bits_of(layout_::UNBOUNDED),
+				       layout_::bits_of(layout_::UNBOUNDED),
 				       ptrdiff_t(T::Extent),
 				       1,
 				       0,
@@ -252,7 +252,7 @@ inline operand memory(const tensor &t, uint8_t mode)
 	return {nullptr, t.data, 0, 0, 0, 0, uint8_t(mode | FRESH), false, t, 0, 0};
 }
 
-} // namespace checking
+} // namespace checking_
 } // namespace pto
 
 #endif

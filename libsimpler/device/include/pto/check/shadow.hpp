@@ -15,7 +15,7 @@
 #include "pto/check/clock.hpp"
 
 namespace pto {
-namespace checking {
+namespace checking_ {
 
 constexpr uint32_t BLOCK = 32;
 
@@ -159,7 +159,7 @@ struct memory_shadow {
 	}
 };
 
-} // namespace checking
+} // namespace checking_
 } // namespace pto
 
 #endif

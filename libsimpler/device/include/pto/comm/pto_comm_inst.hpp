@@ -25,7 +25,7 @@ namespace detail {
 template <typename G>
 inline auto slice(const G &g, int64_t i0, int64_t i1, int64_t i2)
 {
-	return copy::strided(const_cast<typename G::RawDType *>(g.data()) + i0 * g.GetStride(0) +
+	return copy_::strided(const_cast<typename G::RawDType *>(g.data()) + i0 * g.GetStride(0) +
 				     i1 * g.GetStride(1) + i2 * g.GetStride(2),
 			     ptrdiff_t(g.GetStride(3)), ptrdiff_t(g.GetStride(4)));
 }
@@ -37,7 +37,7 @@ inline void check_shapes(const char *op, const D &dst, const S &src)
 		      "[PTO][SA] element types must be equal");
 	for (int d = 0; d < 5; d++)
 		if (dst.GetShape(d) != src.GetShape(d))
-			core::fail("%s: extent %lld of dimension %d differs from the source's %lld",
+			core_::fail("%s: extent %lld of dimension %d differs from the source's %lld",
 				   op, static_cast<long long>(dst.GetShape(d)), d,
 				   static_cast<long long>(src.GetShape(d)));
 }
@@ -52,9 +52,9 @@ inline void check_stage(const char *op, const T &stage, const G &g)
 		  cols = T::ValidCol == DYNAMIC ? 1 : stage.GetValidCol();
 
 	if (!stage.data())
-		core::fail("%s: the stage tile has no memory; TASSIGN it first", op);
+		core_::fail("%s: the stage tile has no memory; TASSIGN it first", op);
 	if (rows <= 0 || cols <= 0 || g.GetShape(3) % rows || g.GetShape(4) % cols)
-		core::fail("%s: a stage of %d x %d does not divide the tensor's %lld x %lld", op,
+		core_::fail("%s: a stage of %d x %d does not divide the tensor's %lld x %lld", op,
 			   rows, cols, static_cast<long long>(g.GetShape(3)),
 			   static_cast<long long>(g.GetShape(4)));
 }
@@ -68,7 +68,7 @@ inline void chunks(const T &stage, int rows, int cols, const F &f)
 
 	for (int r = 0; r < rows; r += nr)
 		for (int c = 0; c < cols; c += nc)
-			f(copy::least(nr, rows - r), copy::least(nc, cols - c), r, c);
+			f(copy_::least(nr, rows - r), copy_::least(nc, cols - c), r, c);
 }
 
 template <bool Add, typename D, typename S, typename T>
@@ -76,7 +76,7 @@ inline void transfer(const char *op, const D &dst, const S &src, const T &stage)
 {
 	check_shapes(op, dst, src);
 	check_stage(op, stage, src);
-	const auto tile = copy::tile_view(stage);
+	const auto tile = copy_::tile_view(stage);
 
 	for (int64_t i0 = 0; i0 < src.GetShape(0); i0++)
 		for (int64_t i1 = 0; i1 < src.GetShape(1); i1++)
@@ -86,15 +86,15 @@ inline void transfer(const char *op, const D &dst, const S &src, const T &stage)
 
 				chunks(stage, int(src.GetShape(3)), int(src.GetShape(4)),
 				       [&](int nr, int nc, int r, int c) {
-					       const copy::move_bits move;
-					       const fixpipe::add_atomic<copy::move_bits> add{move};
+					       const copy_::move_bits move;
+					       const fixpipe_::add_atomic<copy_::move_bits> add{move};
 
-					       copy::region(move, tile, 0, 0, from, r, c, nr, nc);
+					       copy_::region(move, tile, 0, 0, from, r, c, nr, nc);
 					       if constexpr (Add)
-						       copy::region(add, to, r, c, tile, 0, 0, nr,
+						       copy_::region(add, to, r, c, tile, 0, 0, nr,
 								    nc);
 					       else
-						       copy::region(move, to, r, c, tile, 0, 0, nr,
+						       copy_::region(move, to, r, c, tile, 0, 0, nr,
 								    nc);
 				       });
 			}
@@ -173,7 +173,7 @@ template <ReduceOp Op, typename D, typename S, typename T>
 inline void combine(const D &dst, const S &src, const T &stage)
 {
 	check_shapes("TREDUCE", dst, src);
-	const auto tile = copy::tile_view(stage);
+	const auto tile = copy_::tile_view(stage);
 
 	for (int64_t i0 = 0; i0 < src.GetShape(0); i0++)
 		for (int64_t i1 = 0; i1 < src.GetShape(1); i1++)
@@ -183,9 +183,9 @@ inline void combine(const D &dst, const S &src, const T &stage)
 
 				chunks(stage, int(src.GetShape(3)), int(src.GetShape(4)),
 				       [&](int nr, int nc, int r, int c) {
-					       copy::region(copy::move_bits(), tile, 0, 0, from, r,
+					       copy_::region(copy_::move_bits(), tile, 0, 0, from, r,
 							    c, nr, nc);
-					       copy::region(reduce_into<Op>(), to, r, c, tile, 0, 0,
+					       copy_::region(reduce_into<Op>(), to, r, c, tile, 0, 0,
 							    nr, nc);
 				       });
 			}
@@ -200,7 +200,7 @@ inline auto share_of(const Whole &whole, const Part &part, int rank, int size)
 	using T = pto::Stride<-1, -1, -1, -1, -1>;
 
 	if (whole.GetShape(3) != part.GetShape(3) * size)
-		core::fail("%lld rows are not %d times the %lld rows of a rank",
+		core_::fail("%lld rows are not %d times the %lld rows of a rank",
 			   static_cast<long long>(whole.GetShape(3)), size,
 			   static_cast<long long>(part.GetShape(3)));
 	return GlobalTensor<E, S, T>(whole.data() + rank * part.GetShape(3) * whole.GetStride(3),
@@ -259,7 +259,7 @@ PTO_INST void TWAIT(const S &signal, int32_t value, WaitCmp cmp, const W &...)
 		const timespec pause = {0, 10000};
 
 		if (polls == limit)
-			core::fail(
+			core_::fail(
 				"TWAIT: the signal at %p did not reach %d in %lu polls; notify it, "
 				"or raise PTO_CPU_SIM_TWAIT_MAX_SPINS",
 				static_cast<void *>(signal.data()), value, limit);
@@ -302,7 +302,7 @@ PTO_INST RecordEvent TREDUCE(const ParallelGroup<G> &group, const D &dst, const 
 			     const R &recv, ReduceOp op, const W &...)
 {
 	if (group.size < 1)
-		core::fail("TREDUCE: a group of %d ranks; give it at least one", group.size);
+		core_::fail("TREDUCE: a group of %d ranks; give it at least one", group.size);
 	detail::transfer<false>("TREDUCE", dst, group[0], acc);
 	for (int r = 1; r < group.size; r++) {
 		if (op == ReduceOp::Sum)
@@ -323,7 +323,7 @@ PTO_INST AsyncEvent TPUT_ASYNC(const D &dst, const S &src, const Session &)
 	for (int64_t i0 = 0; i0 < src.GetShape(0); i0++)
 		for (int64_t i1 = 0; i1 < src.GetShape(1); i1++)
 			for (int64_t i2 = 0; i2 < src.GetShape(2); i2++)
-				copy::region(copy::move_bits(), detail::slice(dst, i0, i1, i2), 0,
+				copy_::region(copy_::move_bits(), detail::slice(dst, i0, i1, i2), 0,
 					     0, detail::slice(src, i0, i1, i2), 0, 0,
 					     int(src.GetShape(3)), int(src.GetShape(4)));
 	return {};

@@ -190,7 +190,7 @@ inline constexpr PadValue PadCustom = PadValueCustom(float(V));
 
 constexpr bool is_custom_pad(PadValue v) { return (uint64_t(v) >> 32) != 0; }
 
-namespace bits {
+namespace bits_ {
 
 template <typename T>
 constexpr uint64_t pad_limit(bool max)
@@ -209,7 +209,7 @@ constexpr uint64_t pad_limit(bool max)
 	return max ? ~uint64_t(0) : 0;
 }
 
-} // namespace bits
+} // namespace bits_
 
 /* The element a pad value stands for (pto-isa §3.4, pad bit patterns). */
 template <typename T>
@@ -219,7 +219,7 @@ inline T pad_element(PadValue pad)
 	T v;
 
 	if (pad == PadValue::Max || pad == PadValue::Min)
-		raw = bits::pad_limit<T>(pad == PadValue::Max);
+		raw = bits_::pad_limit<T>(pad == PadValue::Max);
 	else if (is_custom_pad(pad))
 		raw = uint64_t(pad) & 0xffffffffu;
 	__builtin_memcpy(&v, &raw, sizeof(v));

@@ -25,7 +25,7 @@ __attribute__((visibility("default"), weak, used)) const struct pto_core_ops *pt
 }
 
 namespace pto {
-namespace core {
+namespace core_ {
 
 constexpr int ERR_INVALID_ARGS = 5;
 constexpr unsigned ARENA_ALIGN = 512;
@@ -136,15 +136,15 @@ inline bool checked()
 #endif
 }
 
-} // namespace core
+} // namespace core_
 
 enum class NPUArch { A2A3 = 2201, A5 = 3510 };
 
 } // namespace pto
 
 /* Memories of this thread's own core: sizes of an architecture, contents zero. */
-inline void NPU_MEMORY_INIT(pto::NPUArch arch) { pto::core::own_core().set_arch(int(arch)); }
+inline void NPU_MEMORY_INIT(pto::NPUArch arch) { pto::core_::own_core().set_arch(int(arch)); }
 
-inline void NPU_MEMORY_CLEAR() { pto::core::own_core().clear(); }
+inline void NPU_MEMORY_CLEAR() { pto::core_::own_core().clear(); }
 
 #endif

@@ -10,7 +10,7 @@
 #include "pto/common/core.hpp"
 
 namespace pto {
-namespace core {
+namespace core_ {
 
 constexpr int STATE_SLOTS = 1024; /* cores of all chips of a process */
 
@@ -73,7 +73,7 @@ inline __attribute__((noinline)) T &state()
 	return s->value;
 }
 
-} // namespace core
+} // namespace core_
 } // namespace pto
 
 #endif

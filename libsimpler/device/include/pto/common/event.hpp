@@ -195,14 +195,14 @@ struct Event {
 	/* Whatever follows comes after what was recorded. */
 	void Wait() const
 	{
-		if (__builtin_expect(core::checked(), 0))
-			checking::await_all(mark);
+		if (__builtin_expect(core_::checked(), 0))
+			checking_::await_all(mark);
 	}
 	/* The last instruction is what will be waited for. */
 	void Record()
 	{
-		if (__builtin_expect(core::checked(), 0))
-			mark = checking::record();
+		if (__builtin_expect(core_::checked(), 0))
+			mark = checking_::record();
 	}
 	void Init() { mark = 0; }
 

@@ -140,7 +140,7 @@ struct remove_gm {
 template <typename T>
 using remove_gm_t = typename remove_gm<T>::type;
 
-namespace shape2d {
+namespace shape2d_ {
 
 constexpr int64_t mul(int64_t a, int64_t b)
 {
@@ -211,24 +211,24 @@ struct pick<T, R, C, Layout::HIF4_A_ZZ> : blocks<R, C, 1, R / 16, C / 4, 16, 4, 
 template <typename T, int64_t R, int64_t C>
 struct pick<T, R, C, Layout::HIF4_B_NN> : blocks<R, C, 1, C / 16, R / 4, 16, 4, 16 * R, 64, 4> {};
 
-} // namespace shape2d
+} // namespace shape2d_
 
 template <typename T, int64_t R, int64_t C, Layout L = Layout::ND>
-struct TileShape2D : shape2d::pick<T, R, C, L>::shape {
-	using Base = typename shape2d::pick<T, R, C, L>::shape;
+struct TileShape2D : shape2d_::pick<T, R, C, L>::shape {
+	using Base = typename shape2d_::pick<T, R, C, L>::shape;
 
 	TileShape2D() = default;
 	TileShape2D(int64_t rows, int64_t cols)
-		: Base(shape2d::pick<T, R, C, L>::make_shape(rows, cols))
+		: Base(shape2d_::pick<T, R, C, L>::make_shape(rows, cols))
 	{}
 };
 template <typename T, int64_t R, int64_t C, Layout L = Layout::ND>
-struct BaseShape2D : shape2d::pick<T, R, C, L>::stride {
-	using Base = typename shape2d::pick<T, R, C, L>::stride;
+struct BaseShape2D : shape2d_::pick<T, R, C, L>::stride {
+	using Base = typename shape2d_::pick<T, R, C, L>::stride;
 
 	BaseShape2D() = default;
 	BaseShape2D(int64_t rows, int64_t cols)
-		: Base(shape2d::pick<T, R, C, L>::make_stride(rows, cols))
+		: Base(shape2d_::pick<T, R, C, L>::make_stride(rows, cols))
 	{}
 };
 

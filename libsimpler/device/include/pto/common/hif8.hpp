@@ -14,7 +14,7 @@
 #include <cstring>
 
 namespace pto {
-namespace bits {
+namespace bits_ {
 
 struct hif8_codec {
 	using raw = uint8_t;
@@ -103,7 +103,7 @@ struct hif8_codec {
 	}
 };
 
-} // namespace bits
+} // namespace bits_
 } // namespace pto
 
 #endif

@@ -83,7 +83,7 @@ inline __attribute__((noinline)) pto_core *ask_hooks(pto_core *c)
 
 inline pto_core *place()
 {
-	pto_core *c = core::self();
+	pto_core *c = core_::self();
 
 	return __builtin_expect(!pto_core_ops_bound, 0) ? ask_hooks(c) : c;
 }
@@ -92,7 +92,7 @@ inline pto_core *place()
 inline void set_execution_context(uint32_t block, uint32_t sub, uint32_t sub_dim,
 				  uint32_t block_num = 1)
 {
-	pto_core *c = core::self();
+	pto_core *c = core_::self();
 
 	c->block_idx = int32_t(block);
 	c->block_num = int32_t(block_num);

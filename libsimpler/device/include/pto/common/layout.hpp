@@ -15,7 +15,7 @@
 #include "pto/common/constants.hpp"
 
 namespace pto {
-namespace layout {
+namespace layout_ {
 
 constexpr int UNBOUNDED = 1 << 30;
 
@@ -83,7 +83,7 @@ struct map {
 	}
 };
 
-} // namespace layout
+} // namespace layout_
 } // namespace pto
 
 #endif

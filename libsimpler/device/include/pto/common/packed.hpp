@@ -15,7 +15,7 @@
 #include <type_traits>
 
 namespace pto {
-namespace bits {
+namespace bits_ {
 
 struct i4_codec {
 	using value = int8_t;
@@ -76,12 +76,12 @@ struct packed_pair {
 	static void set(packed_pair *p, size_t i, value v) { set_code(p, i, Codec::from(v)); }
 };
 
-} // namespace bits
+} // namespace bits_
 } // namespace pto
 
-typedef pto::bits::packed_pair<pto::bits::i4_codec> int4b_t;
-typedef pto::bits::packed_pair<pto::bits::e2m1_codec> float4_e2m1x2_t;
-typedef pto::bits::packed_pair<pto::bits::e1m2_codec> float4_e1m2x2_t;
+typedef pto::bits_::packed_pair<pto::bits_::i4_codec> int4b_t;
+typedef pto::bits_::packed_pair<pto::bits_::e2m1_codec> float4_e2m1x2_t;
+typedef pto::bits_::packed_pair<pto::bits_::e1m2_codec> float4_e1m2x2_t;
 
 namespace pto {
 

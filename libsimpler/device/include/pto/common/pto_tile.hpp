@@ -48,12 +48,12 @@ public:
 	static constexpr bool isInnerRowMajor = SFractal == SLayout::RowMajor;
 	static constexpr bool isInnerColMajor = SFractal == SLayout::ColMajor;
 	static constexpr int InnerRows =
-		layout::inner_rows(SFractal, SFractalSize, element_bits<DType>);
+		layout_::inner_rows(SFractal, SFractalSize, element_bits<DType>);
 	static constexpr int InnerCols =
-		layout::inner_cols(SFractal, SFractalSize, element_bits<DType>);
+		layout_::inner_cols(SFractal, SFractalSize, element_bits<DType>);
 	static constexpr int InnerNumel = InnerRows * InnerCols;
 
-	using Map = layout::map<BFractal, SFractal, Rows, Cols, InnerRows, InnerCols>;
+	using Map = layout_::map<BFractal, SFractal, Rows, Cols, InnerRows, InnerCols>;
 	static constexpr int RowStride = int(Map::row_step);
 	static constexpr int ColStride = int(Map::col_step);
 	/* DTypes from first to last; more than Numel where boxes are not whole, half for packed pairs. */
@@ -124,7 +124,7 @@ public:
 	{
 		if ((RowValid_ != DYNAMIC && valid_row != RowValid_) ||
 		    (ColValid_ != DYNAMIC && valid_col != ColValid_))
-			core::fail("SetValidShape(%lld, %lld): the tile's valid shape is fixed to "
+			core_::fail("SetValidShape(%lld, %lld): the tile's valid shape is fixed to "
 				   "%d x %d",
 				   static_cast<long long>(valid_row),
 				   static_cast<long long>(valid_col), GetValidRow(), GetValidCol());
@@ -149,16 +149,16 @@ public:
 	DType GetValue(size_t off, PTO_SITE) const
 	{
 		check_offset(off);
-		if (__builtin_expect(core::checked(), 0))
-			checking::scalar("GetValue", at, checking::in(*this), off, false);
+		if (__builtin_expect(core_::checked(), 0))
+			checking_::scalar("GetValue", at, checking_::in(*this), off, false);
 		return data()[off];
 	}
 	template <typename V>
 	void SetValue(size_t off, V v, PTO_SITE)
 	{
 		check_offset(off);
-		if (__builtin_expect(core::checked(), 0))
-			checking::scalar("SetValue", at, checking::out(*this), off, true);
+		if (__builtin_expect(core_::checked(), 0))
+			checking_::scalar("SetValue", at, checking_::out(*this), off, true);
 		data()[off] = static_cast<DType>(v);
 	}
 
@@ -207,7 +207,7 @@ private:
 		static_assert(Loc_ == TileType::Vec,
 			      "[PTO][SA] GetValue and SetValue need a Vec tile");
 		if (__builtin_expect(off >= Extent, 0))
-			core::fail("element offset %zu is beyond the tile's %zu elements", off,
+			core_::fail("element offset %zu is beyond the tile's %zu elements", off,
 				   Extent);
 	}
 

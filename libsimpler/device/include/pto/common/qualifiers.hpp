@@ -72,18 +72,18 @@ enum { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 
 inline void set_flag(pipe_t src, pipe_t dst, event_t id, const pto::site &at = pto::site::here())
 {
-	if (__builtin_expect(pto::core::checked(), 0))
-		pto::checking::set(src, dst, id, at);
+	if (__builtin_expect(pto::core_::checked(), 0))
+		pto::checking_::set(src, dst, id, at);
 }
 inline void wait_flag(pipe_t src, pipe_t dst, event_t id, const pto::site &at = pto::site::here())
 {
-	if (__builtin_expect(pto::core::checked(), 0))
-		pto::checking::wait(src, dst, id, at);
+	if (__builtin_expect(pto::core_::checked(), 0))
+		pto::checking_::wait(src, dst, id, at);
 }
 inline void pipe_barrier(pipe_t pipe)
 {
-	if (__builtin_expect(pto::core::checked(), 0))
-		pto::checking::barrier(pipe);
+	if (__builtin_expect(pto::core_::checked(), 0))
+		pto::checking_::barrier(pipe);
 }
 template <typename P, typename... Rest>
 inline void dcci(P *, Rest...)
@@ -104,28 +104,28 @@ inline void set_intra_block(pipe_t, int) {}
 inline void wait_intra_block(pipe_t, int) {}
 inline void get_buf(pipe_t pipe, int id, int)
 {
-	if (__builtin_expect(pto::core::checked(), 0))
-		pto::checking::get_buffer(pipe, id);
+	if (__builtin_expect(pto::core_::checked(), 0))
+		pto::checking_::get_buffer(pipe, id);
 }
 inline void rls_buf(pipe_t pipe, int id, int)
 {
-	if (__builtin_expect(pto::core::checked(), 0))
-		pto::checking::release_buffer(pipe, id);
+	if (__builtin_expect(pto::core_::checked(), 0))
+		pto::checking_::release_buffer(pipe, id);
 }
 
-inline uint64_t get_ctrl() { return pto::core::self()->ctrl; }
-inline void set_ctrl(uint64_t v) { pto::core::self()->ctrl = v; }
+inline uint64_t get_ctrl() { return pto::core_::self()->ctrl; }
+inline void set_ctrl(uint64_t v) { pto::core_::self()->ctrl = v; }
 inline uint64_t sbitset0(uint64_t v, int bit) { return v & ~(uint64_t(1) << bit); }
 inline uint64_t sbitset1(uint64_t v, int bit) { return v | uint64_t(1) << bit; }
 
 inline int64_t get_block_idx() { return pto::cpu_sim::place()->block_idx; }
-inline int64_t get_block_num() { return pto::core::self()->block_num; }
+inline int64_t get_block_num() { return pto::core_::self()->block_num; }
 inline int64_t get_subblockid() { return pto::cpu_sim::place()->sub_block_id; }
 inline int64_t get_subblockdim() { return pto::cpu_sim::place()->sub_block_dim; }
-inline int64_t get_coreid() { return pto::core::self()->core_id; }
+inline int64_t get_coreid() { return pto::core_::self()->core_id; }
 inline uint64_t get_task_cookie() { return pto::cpu_sim::place()->task_cookie; }
 
-[[noreturn]] inline void trap() { pto::core::fail("trap: the kernel executed trap()"); }
+[[noreturn]] inline void trap() { pto::core_::fail("trap: the kernel executed trap()"); }
 
 namespace cce {
 inline __attribute__((format(printf, 1, 2))) int printf(const char *fmt, ...)

@@ -20,7 +20,7 @@
 #include "pto/common/packed.hpp"
 
 namespace pto {
-namespace bits {
+namespace bits_ {
 
 template <typename To, typename From>
 inline __attribute__((always_inline)) To cast(const From &from)
@@ -192,26 +192,26 @@ struct small_float {
 	}
 };
 
-} // namespace bits
+} // namespace bits_
 } // namespace pto
 
 #if defined(__FLT16_MAX__)
 typedef _Float16 half;
 #else
-typedef pto::bits::small_float<pto::bits::half_codec> half;
+typedef pto::bits_::small_float<pto::bits_::half_codec> half;
 #endif
 #if defined(__STDCPP_BFLOAT16_T__)
 typedef std::bfloat16_t bfloat16_t;
 #else
-typedef pto::bits::small_float<pto::bits::bf16_codec> bfloat16_t;
+typedef pto::bits_::small_float<pto::bits_::bf16_codec> bfloat16_t;
 #endif
 typedef half aclFloat16;
 typedef half float16_t;
 typedef float float32_t;
-typedef pto::bits::small_float<pto::bits::e4m3_codec> float8_e4m3_t;
-typedef pto::bits::small_float<pto::bits::e5m2_codec> float8_e5m2_t;
-typedef pto::bits::small_float<pto::bits::e8m0_codec> float8_e8m0_t;
-typedef pto::bits::small_float<pto::bits::hif8_codec> hifloat8_t;
+typedef pto::bits_::small_float<pto::bits_::e4m3_codec> float8_e4m3_t;
+typedef pto::bits_::small_float<pto::bits_::e5m2_codec> float8_e5m2_t;
+typedef pto::bits_::small_float<pto::bits_::e8m0_codec> float8_e8m0_t;
+typedef pto::bits_::small_float<pto::bits_::hif8_codec> hifloat8_t;
 
 namespace pto {
 

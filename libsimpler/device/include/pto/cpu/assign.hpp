@@ -11,10 +11,10 @@
 #include "pto/common/pto_tile.hpp"
 
 namespace pto {
-namespace assign {
+namespace assign_ {
 
-using checking::arena_name;
-using checking::arena_of;
+using checking_::arena_name;
+using checking_::arena_of;
 
 /*
  * Memory of @bytes at @addr, an offset into the arena or a host pointer inside
@@ -22,13 +22,13 @@ using checking::arena_of;
  */
 inline __attribute__((noinline)) void *resolve(int arena, uint64_t addr, size_t bytes)
 {
-	pto_core *c = core::self();
-	uint8_t *base = core::arena_base(c, arena);
+	pto_core *c = core_::self();
+	uint8_t *base = core_::arena_base(c, arena);
 	const uint64_t size = c->arena_bytes[arena], at = reinterpret_cast<uintptr_t>(base);
 	const uint64_t off = addr >= at && addr - at < size ? addr - at : addr;
 
 	if (off > size || bytes > size - off)
-		core::fail("TASSIGN: %zu bytes at 0x%llx end beyond the %llu bytes of %s; move the "
+		core_::fail("TASSIGN: %zu bytes at 0x%llx end beyond the %llu bytes of %s; move the "
 			   "tile or make it smaller",
 			   bytes, static_cast<unsigned long long>(off),
 			   static_cast<unsigned long long>(size), arena_name(arena));
@@ -46,15 +46,15 @@ inline typename T::DType *resolve_tile(uint64_t addr)
 template <typename T>
 inline bool is_foreign(const void *p)
 {
-	pto_core *c = core::self();
-	const uintptr_t at = reinterpret_cast<uintptr_t>(core::arena_base(c, arena_of(T::Loc)));
+	pto_core *c = core_::self();
+	const uintptr_t at = reinterpret_cast<uintptr_t>(core_::arena_base(c, arena_of(T::Loc)));
 	const uintptr_t v = reinterpret_cast<uintptr_t>(p);
 
 	return v >= c->arena_bytes[arena_of(T::Loc)] &&
 	       (v < at || v - at >= c->arena_bytes[arena_of(T::Loc)]);
 }
 
-} // namespace assign
+} // namespace assign_
 
 /* Binds a tile to an address of its memory, or a global tensor to a pointer. */
 template <typename T, typename A>
@@ -69,13 +69,13 @@ PTO_INST RecordEvent TASSIGN(T &t, A addr)
 #else
 		using E = typename T::DType;
 		if constexpr (std::is_pointer_v<A>) {
-			if (assign::is_foreign<T>(addr)) {
+			if (assign_::is_foreign<T>(addr)) {
 				t.Bind(const_cast<E *>(reinterpret_cast<const E *>(addr)));
 				return {};
 			}
-			t.Bind(assign::resolve_tile<T>(reinterpret_cast<uintptr_t>(addr)));
+			t.Bind(assign_::resolve_tile<T>(reinterpret_cast<uintptr_t>(addr)));
 		} else {
-			t.Bind(assign::resolve_tile<T>(static_cast<uint64_t>(addr)));
+			t.Bind(assign_::resolve_tile<T>(static_cast<uint64_t>(addr)));
 		}
 #endif
 	}
@@ -99,7 +99,7 @@ PTO_INST RecordEvent TSUBVIEW(D &dst, const S &src, int64_t row, int64_t col, co
 		      "[PTO][SA] TSUBVIEW needs equal types, layouts and locations");
 	if (row < 0 || col < 0 || row + dst.GetValidRow() > S::Rows ||
 	    col + dst.GetValidCol() > S::Cols)
-		core::fail(
+		core_::fail(
 			"TSUBVIEW: window %d x %d at (%lld, %lld) is not within the %d x %d tile",
 			dst.GetValidRow(), dst.GetValidCol(), static_cast<long long>(row),
 			static_cast<long long>(col), S::Rows, S::Cols);

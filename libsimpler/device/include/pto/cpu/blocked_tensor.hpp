@@ -14,7 +14,7 @@
 #include "pto/common/pto_tile.hpp"
 
 namespace pto {
-namespace blocked {
+namespace blocked_ {
 
 /* What one step of each dimension adds to the row and to the column. */
 struct steps {
@@ -150,7 +150,7 @@ inline void move_codes(D &d, int dr, int dc, const S &s, int sr, int sc, int row
 				    P::code(s.data(), S::Offset(sr + r, sc + c)));
 }
 
-} // namespace blocked
+} // namespace blocked_
 } // namespace pto
 
 #endif

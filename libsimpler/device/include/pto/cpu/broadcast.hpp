@@ -14,7 +14,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace simd {
+namespace simd_ {
 
 /* exp(a - b), the difference rounded to the element type. */
 template <typename T>
@@ -32,9 +32,9 @@ struct swapped {
 	}
 };
 
-} // namespace simd
+} // namespace simd_
 
-namespace broadcast {
+namespace broadcast_ {
 
 /* One element by the operation on vectors. */
 template <typename Op, typename T>
@@ -42,7 +42,7 @@ inline T single(T a, T b)
 {
 	T r;
 
-	simd::store_part(&r, Op()(simd::load_part(&a, 1), simd::load_part(&b, 1)), 1);
+	simd_::store_part(&r, Op()(simd_::load_part(&a, 1), simd_::load_part(&b, 1)), 1);
 	return r;
 }
 
@@ -66,15 +66,15 @@ inline void row_vector(D &d, const F &full, const V &vec)
 	using T = typename D::DType;
 	const int rows = d.GetValidRow(), cols = d.GetValidCol(), period = vec.GetValidCol();
 
-	if (core::checked() && (vec.GetValidRow() != rows || period < 1))
-		core::fail("row broadcast: destination %d x %d, vector %d x %d", rows, cols,
+	if (core_::checked() && (vec.GetValidRow() != rows || period < 1))
+		core_::fail("row broadcast: destination %d x %d, vector %d x %d", rows, cols,
 			   vec.GetValidRow(), period);
 	for (int r = 0; r < rows && cols > 0; r++) {
-		if (spans::is_rows<D> && spans::is_rows<F> && is_uniform(vec, r)) {
-			const auto s = simd::splat<simd::vec_of<T>>(
-				simd::compute_t<T>(vec.GetElement(r, 0)));
+		if (spans_::is_rows<D> && spans_::is_rows<F> && is_uniform(vec, r)) {
+			const auto s = simd_::splat<simd_::vec_of<T>>(
+				simd_::compute_t<T>(vec.GetElement(r, 0)));
 
-			simd::map(simd::with_scalar(Op(), s), size_t(cols),
+			simd_::map(simd_::with_scalar(Op(), s), size_t(cols),
 				  d.data() + D::Offset(r, 0),
 				  static_cast<const T *>(full.data() + F::Offset(r, 0)));
 		} else {
@@ -96,7 +96,7 @@ inline void by_row(D &d, const A &a, const B &b)
 	if (a.GetValidRow() == d.GetValidRow() && a.GetValidCol() == d.GetValidCol())
 		row_vector<Op>(d, a, b);
 	else
-		row_vector<simd::swapped<Op>>(d, b, a);
+		row_vector<simd_::swapped<Op>>(d, b, a);
 }
 
 /* d[r, c] = op(a[r, c], b[0, c]) */
@@ -108,12 +108,12 @@ inline void by_col(D &d, const A &a, const B &b)
 		      "[PTO][SA] element types must be equal");
 	const int rows = d.GetValidRow(), cols = d.GetValidCol();
 
-	if (core::checked() && b.GetValidCol() != cols)
-		core::fail("column broadcast: destination has %d valid columns, vector %d", cols,
+	if (core_::checked() && b.GetValidCol() != cols)
+		core_::fail("column broadcast: destination has %d valid columns, vector %d", cols,
 			   b.GetValidCol());
 	for (int r = 0; r < rows && cols > 0; r++) {
-		if constexpr (spans::is_rows<D> && spans::is_rows<A> && spans::is_rows<B>)
-			simd::map(Op(), size_t(cols), d.data() + D::Offset(r, 0),
+		if constexpr (spans_::is_rows<D> && spans_::is_rows<A> && spans_::is_rows<B>)
+			simd_::map(Op(), size_t(cols), d.data() + D::Offset(r, 0),
 				  static_cast<const T *>(a.data() + A::Offset(r, 0)),
 				  static_cast<const T *>(b.data()));
 		else
@@ -123,19 +123,19 @@ inline void by_col(D &d, const A &a, const B &b)
 	}
 }
 
-} // namespace broadcast
+} // namespace broadcast_
 
 /* d[r, c] = src[r, 0] */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPAND(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPAND", checking::VECTOR, 0, checking::out(d),
-		  checking::part(src, d.GetValidRow(), 1, checking::READ));
+	PTO_CHECK("TROWEXPAND", checking_::VECTOR, 0, checking_::out(d),
+		  checking_::part(src, d.GetValidRow(), 1, checking_::READ));
 	for (int r = 0; r < d.GetValidRow(); r++) {
 		const typename D::DType v = src.GetElement(r, 0);
 
-		if constexpr (spans::is_rows<D>)
-			simd::fill(d.data() + D::Offset(r, 0), size_t(d.GetValidCol()), v);
+		if constexpr (spans_::is_rows<D>)
+			simd_::fill(d.data() + D::Offset(r, 0), size_t(d.GetValidCol()), v);
 		else
 			for (int c = 0; c < d.GetValidCol(); c++)
 				d.data()[D::Offset(r, c)] = v;
@@ -146,10 +146,10 @@ PTO_INST RecordEvent TROWEXPAND(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPAND", checking::VECTOR, 0, checking::out(d),
-		  checking::part(src, 1, d.GetValidCol(), checking::READ));
+	PTO_CHECK("TCOLEXPAND", checking_::VECTOR, 0, checking_::out(d),
+		  checking_::part(src, 1, d.GetValidCol(), checking_::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
-		copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(src), 0, 0,
+		copy_::region(copy_::move_bits(), copy_::raw_view(d), r, 0, copy_::raw_view(src), 0, 0,
 			     1, d.GetValidCol());
 	return {};
 }
@@ -157,115 +157,115 @@ PTO_INST RecordEvent TCOLEXPAND(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDADD", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_add>(d, a, b);
+	PTO_CHECK("TROWEXPANDADD", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_add>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDSUB", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_sub>(d, a, b);
+	PTO_CHECK("TROWEXPANDSUB", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_sub>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDMUL", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_mul>(d, a, b);
+	PTO_CHECK("TROWEXPANDMUL", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_mul>(d, a, b);
 	return {};
 }
 template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDDIV", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_div>(d, a, b);
+	PTO_CHECK("TROWEXPANDDIV", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_div>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDMAX", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_max>(d, a, b);
+	PTO_CHECK("TROWEXPANDMAX", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_max>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDMIN", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_min>(d, a, b);
+	PTO_CHECK("TROWEXPANDMIN", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_min>(d, a, b);
 	return {};
 }
 /* d = exp(a - b) */
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWEXPANDEXPDIF(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TROWEXPANDEXPDIF", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b));
-	broadcast::by_row<simd::op_exp_dif<typename D::DType>>(d, a, b);
+	PTO_CHECK("TROWEXPANDEXPDIF", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b));
+	broadcast_::by_row<simd_::op_exp_dif<typename D::DType>>(d, a, b);
 	return {};
 }
 
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDADD", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_add>(d, a, b);
+	PTO_CHECK("TCOLEXPANDADD", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_add>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDSUB", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_sub>(d, a, b);
+	PTO_CHECK("TCOLEXPANDSUB", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_sub>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDMUL", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_mul>(d, a, b);
+	PTO_CHECK("TCOLEXPANDMUL", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_mul>(d, a, b);
 	return {};
 }
 template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDDIV", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_div>(d, a, b);
+	PTO_CHECK("TCOLEXPANDDIV", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_div>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDMAX", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_max>(d, a, b);
+	PTO_CHECK("TCOLEXPANDMAX", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_max>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDMIN", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_min>(d, a, b);
+	PTO_CHECK("TCOLEXPANDMIN", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_min>(d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLEXPANDEXPDIF(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLEXPANDEXPDIF", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::part(b, 1, d.GetValidCol(), checking::READ));
-	broadcast::by_col<simd::op_exp_dif<typename D::DType>>(d, a, b);
+	PTO_CHECK("TCOLEXPANDEXPDIF", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::part(b, 1, d.GetValidCol(), checking_::READ));
+	broadcast_::by_col<simd_::op_exp_dif<typename D::DType>>(d, a, b);
 	return {};
 }
 

@@ -12,7 +12,7 @@
 #include "pto/cpu/reduce.hpp"
 
 namespace pto {
-namespace compare {
+namespace compare_ {
 
 template <CmpMode Mode, typename A>
 PTO_SIMD auto test(A a, A b)
@@ -32,14 +32,14 @@ PTO_SIMD auto test(A a, A b)
 }
 
 /* One bit per 32-bit lane of an all-ones or all-zeros mask. */
-PTO_SIMD unsigned lane_bits(simd::vint mask)
+PTO_SIMD unsigned lane_bits(simd_::vint mask)
 {
 #ifdef __AVX__
-	return unsigned(__builtin_ia32_movmskps256((simd::vfloat)mask));
+	return unsigned(__builtin_ia32_movmskps256((simd_::vfloat)mask));
 #else
 	unsigned r = 0;
 
-	for (int i = 0; i < simd::FLOATS; i++)
+	for (int i = 0; i < simd_::FLOATS; i++)
 		r |= unsigned(mask[i] & 1) << i;
 	return r;
 #endif
@@ -51,21 +51,21 @@ __attribute__((noinline)) void row_bits(uint8_t *bits, int n, const T *a, const 
 {
 	int c = 0;
 
-	if constexpr (sizeof(reduce::acc_t<T>) == 4) {
-		const auto s = reduce::acc_vec<T>{} + reduce::acc_t<T>(*b);
+	if constexpr (sizeof(reduce_::acc_t<T>) == 4) {
+		const auto s = reduce_::acc_vec<T>{} + reduce_::acc_t<T>(*b);
 
 		for (; c + 8 <= n; c += 8) {
 			unsigned byte = 0;
 
-			for (int i = 0; i < 8; i += simd::FLOATS)
-				byte |= lane_bits(test<Mode>(reduce::load(a + c + i),
-							     scalar ? s : reduce::load(b + c + i)))
+			for (int i = 0; i < 8; i += simd_::FLOATS)
+				byte |= lane_bits(test<Mode>(reduce_::load(a + c + i),
+							     scalar ? s : reduce_::load(b + c + i)))
 					<< i;
 			bits[c / 8] = uint8_t(byte);
 		}
 	}
 	for (; c < n; c++) {
-		const reduce::acc_t<T> x = a[c], y = b[scalar ? 0 : c];
+		const reduce_::acc_t<T> x = a[c], y = b[scalar ? 0 : c];
 
 		bits[c / 8] =
 			uint8_t((c % 8 ? bits[c / 8] : 0) | unsigned(test<Mode>(x, y)) << (c % 8));
@@ -97,7 +97,7 @@ inline row_fn<T> row_function(CmpMode mode)
 template <typename M>
 inline uint8_t *mask_row(const M &mask, int r)
 {
-	static_assert(spans::is_rows<M>, "[PTO][SA] masks are plain row-major tiles");
+	static_assert(spans_::is_rows<M>, "[PTO][SA] masks are plain row-major tiles");
 	return reinterpret_cast<uint8_t *>(mask.data() + size_t(r) * M::Cols);
 }
 
@@ -107,7 +107,7 @@ inline void check_mask(const char *op, const D &, const A &a)
 	const long bits = long(D::Cols) * long(sizeof(typename D::DType)) * 8;
 
 	if (a.GetValidCol() > bits || a.GetValidRow() > D::Rows)
-		core::fail("%s: %d x %d elements need more than the mask's %d x %ld bits", op,
+		core_::fail("%s: %d x %d elements need more than the mask's %d x %ld bits", op,
 			   a.GetValidRow(), a.GetValidCol(), D::Rows, bits);
 }
 
@@ -115,7 +115,7 @@ inline void check_mask(const char *op, const D &, const A &a)
 template <typename A>
 inline const typename A::DType *row_of(const A &a, int r, int c, int n, typename A::DType *buf)
 {
-	if constexpr (spans::is_rows<A>) {
+	if constexpr (spans_::is_rows<A>) {
 		return a.data() + A::Offset(r, c);
 	} else {
 		for (int i = 0; i < n; i++)
@@ -130,7 +130,7 @@ inline void run(D &mask, const A &a, CmpMode mode, bool scalar, int chunk, const
 {
 	using T = typename A::DType;
 	const row_fn<T> fn = row_function<T>(mode);
-	T buf[spans::CHUNK];
+	T buf[spans_::CHUNK];
 
 	check_mask("TCMP", mask, a);
 	if (!mask.IsWindow())
@@ -149,10 +149,10 @@ template <typename T>
 __attribute__((noinline)) void select_row(T *d, const uint8_t *bits, int n, const T *a, const T *b,
 					  bool scalar)
 {
-	using U = typename simd::int_of_bytes<sizeof(T)>::u;
-	using V = simd::vec<U, 8>;
+	using U = typename simd_::int_of_bytes<sizeof(T)>::u;
+	using V = simd_::vec<U, 8>;
 	const V weight = {1, 2, 4, 8, 16, 32, 64, 128};
-	const V s = V{} + bits::cast<U>(*b);
+	const V s = V{} + bits_::cast<U>(*b);
 	int c = 0;
 
 	for (; c + 8 <= n; c += 8) {
@@ -176,7 +176,7 @@ inline void select(D &d, const M &mask, const A &a, bool scalar, const At &b_at)
 	for (int r = 0; r < d.GetValidRow(); r++) {
 		const uint8_t *bits = mask_row(mask, r);
 
-		if constexpr (Plain && spans::is_rows<D> && spans::is_rows<A>) {
+		if constexpr (Plain && spans_::is_rows<D> && spans_::is_rows<A>) {
 			if (d.GetValidCol() > 0)
 				select_row(d.data() + D::Offset(r, 0), bits, d.GetValidCol(),
 					   static_cast<const typename A::DType *>(a.data() +
@@ -191,26 +191,26 @@ inline void select(D &d, const M &mask, const A &a, bool scalar, const At &b_at)
 	}
 }
 
-} // namespace compare
+} // namespace compare_
 
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TCMP(D &d, const A &a, const B &b, CmpMode mode, PTO_EXTRA)
 {
-	PTO_CHECK("TCMP", checking::VECTOR, 0, checking::box(d), checking::in(a), checking::in(b));
+	PTO_CHECK("TCMP", checking_::VECTOR, 0, checking_::box(d), checking_::in(a), checking_::in(b));
 	static_assert(std::is_same_v<typename A::DType, typename B::DType>,
 		      "[PTO][SA] element types must be equal");
-	constexpr bool plain = spans::is_rows<A> && spans::is_rows<B>;
-	typename B::DType buf[spans::CHUNK];
+	constexpr bool plain = spans_::is_rows<A> && spans_::is_rows<B>;
+	typename B::DType buf[spans_::CHUNK];
 
-	compare::run(d, a, mode, false, plain ? layout::UNBOUNDED : spans::CHUNK,
-		     [&](int r, int c, int n) { return compare::row_of(b, r, c, n, buf); });
+	compare_::run(d, a, mode, false, plain ? layout_::UNBOUNDED : spans_::CHUNK,
+		     [&](int r, int c, int n) { return compare_::row_of(b, r, c, n, buf); });
 	return {};
 }
 /* The scalar may be a value or a tile of one element. */
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, PTO_EXTRA)
 {
-	PTO_CHECK("TCMPS", checking::VECTOR, 0, checking::box(d), checking::in(a));
+	PTO_CHECK("TCMPS", checking_::VECTOR, 0, checking_::box(d), checking_::in(a));
 	using T = typename A::DType;
 	T v;
 
@@ -218,16 +218,16 @@ PTO_INST RecordEvent TCMPS(D &d, const A &a, const S &s, CmpMode mode, PTO_EXTRA
 		v = static_cast<T>(s.GetElement(0, 0));
 	else
 		v = static_cast<T>(s);
-	compare::run(d, a, mode, true, spans::is_rows<A> ? layout::UNBOUNDED : spans::CHUNK,
+	compare_::run(d, a, mode, true, spans_::is_rows<A> ? layout_::UNBOUNDED : spans_::CHUNK,
 		     [&v](int, int, int) { return static_cast<const T *>(&v); });
 	return {};
 }
 template <typename D, typename M, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSEL(D &d, const M &mask, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSEL", checking::VECTOR, 0, checking::out(d), checking::some_of(mask),
-		  checking::in(a), checking::in(b));
-	compare::select<spans::is_rows<B>>(d, mask, a, false, [&b](int r, int c) {
+	PTO_CHECK("TSEL", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(mask),
+		  checking_::in(a), checking_::in(b));
+	compare_::select<spans_::is_rows<B>>(d, mask, a, false, [&b](int r, int c) {
 		return static_cast<const typename B::DType *>(b.data() + B::Offset(r, c));
 	});
 	return {};
@@ -235,12 +235,12 @@ PTO_INST RecordEvent TSEL(D &d, const M &mask, const A &a, const B &b, PTO_EXTRA
 template <typename D, typename M, typename A, typename T, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSELS(D &d, const M &mask, const A &a, const T &, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TSELS", checking::VECTOR, 0, checking::out(d), checking::some_of(mask),
-		  checking::in(a));
+	PTO_CHECK("TSELS", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(mask),
+		  checking_::in(a));
 	using E = typename D::DType;
 	const E v = static_cast<E>(s);
 
-	compare::select<true>(d, mask, a, true, [&v](int, int) { return &v; });
+	compare_::select<true>(d, mask, a, true, [&v](int, int) { return &v; });
 	return {};
 }
 

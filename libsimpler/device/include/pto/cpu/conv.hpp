@@ -17,7 +17,7 @@
 #include "pto/cpu/copy.hpp"
 
 namespace pto {
-namespace conv {
+namespace conv_ {
 
 /* Five dimensions of a tensor, densely into the tile. */
 template <typename T, typename G>
@@ -30,14 +30,14 @@ inline void load(T &t, const G &g)
 
 	for (int d = 0; d < 5; d++) {
 		if (g.GetShape(d) > t.GetShape(d))
-			core::fail("TLOAD: extent %lld of dimension %d is more than the tile's %d",
+			core_::fail("TLOAD: extent %lld of dimension %d is more than the tile's %d",
 				   static_cast<long long>(g.GetShape(d)), d, t.GetShape(d));
 		total *= size_t(t.GetShape(d));
 	}
 	if (!t.data())
-		core::fail("TLOAD: the tile has no memory; TASSIGN it first");
+		core_::fail("TLOAD: the tile has no memory; TASSIGN it first");
 	if (total > T::Extent)
-		core::fail("TLOAD: %zu elements do not fit into the tile's buffer of %zu", total,
+		core_::fail("TLOAD: %zu elements do not fit into the tile's buffer of %zu", total,
 			   T::Extent);
 	for (int64_t n = 0; n < g.GetShape(0); n++)
 		for (int64_t c1 = 0; c1 < g.GetShape(1); c1++)
@@ -47,11 +47,11 @@ inline void load(T &t, const G &g)
 						   c1 * g.GetStride(1) + h * g.GetStride(2);
 				const int64_t pitch = t.GetShape(4);
 
-				copy::region(copy::move_bits(),
-					     copy::strided(t.data() + row * t.GetShape(3) * pitch,
+				copy_::region(copy_::move_bits(),
+					     copy_::strided(t.data() + row * t.GetShape(3) * pitch,
 							   pitch, 1),
 					     0, 0,
-					     copy::strided(from, ptrdiff_t(g.GetStride(3)),
+					     copy_::strided(from, ptrdiff_t(g.GetStride(3)),
 							   ptrdiff_t(g.GetStride(4))),
 					     0, 0, int(g.GetShape(3)), int(g.GetShape(4)));
 			}
@@ -89,7 +89,7 @@ inline void row(D &dst, int r, const S &src, int oh, int ow, int first, int coun
 
 				for (int i = 0; i < c0; i++)
 					if (k + i >= first && k + i < first + count)
-						copy::move_bits::one(
+						copy_::move_bits::one(
 							dst.data() + D::Offset(r, k + i - first),
 							from ? from + i : &src.pad_value);
 			}
@@ -105,10 +105,10 @@ inline void img2col(D &dst, const S &src, int pos_m, int pos_k)
 	const int cols = src.GetShape(1) * p.filter_h * p.filter_w * src.GetShape(4);
 
 	if (!dst.data() || !src.data())
-		core::fail("TIMG2COL: a tile has no memory; TASSIGN it first");
+		core_::fail("TIMG2COL: a tile has no memory; TASSIGN it first");
 	if (pos_m < 0 || pos_k < 0 || pos_m + dst.GetValidRow() > rows ||
 	    pos_k + dst.GetValidCol() > cols)
-		core::fail("TIMG2COL: %d x %d elements at (%d, %d) are not within the %d x %d "
+		core_::fail("TIMG2COL: %d x %d elements at (%d, %d) are not within the %d x %d "
 			   "matrix",
 			   dst.GetValidRow(), dst.GetValidCol(), pos_m, pos_k, rows, cols);
 	int oh = pos_m / out_w, ow = pos_m % out_w;
@@ -122,14 +122,14 @@ inline void img2col(D &dst, const S &src, int pos_m, int pos_k)
 	}
 }
 
-} // namespace conv
+} // namespace conv_
 
 template <typename T, typename G, PTO_EXTRA_T, std::enable_if_t<is_conv_tile_v<T>, int> = 0>
 PTO_INST RecordEvent TLOAD(T &dst, const G &src, PTO_EXTRA)
 {
-	PTO_CHECK("TLOAD", checking::MTE2, 0, checking::buffer(dst, checking::WRITE),
-		  checking::memory(checking::tensor_of(src), checking::READ));
-	conv::load(dst, src);
+	PTO_CHECK("TLOAD", checking_::MTE2, 0, checking_::buffer(dst, checking_::WRITE),
+		  checking_::memory(checking_::tensor_of(src), checking_::READ));
+	conv_::load(dst, src);
 	return {};
 }
 
@@ -137,9 +137,9 @@ PTO_INST RecordEvent TLOAD(T &dst, const G &src, PTO_EXTRA)
 template <typename D, typename S, SetFmatrixMode Mode = SetFmatrixMode::FMATRIX_A_AUTO, PTO_EXTRA_T>
 PTO_INST RecordEvent TIMG2COL(D &dst, const S &src, int pos_m = 0, int pos_k = 0, PTO_EXTRA)
 {
-	PTO_CHECK("TIMG2COL", checking::MTE1, 0, checking::out(dst),
-		  checking::buffer(src, checking::READ));
-	conv::img2col(dst, src, pos_m, pos_k);
+	PTO_CHECK("TIMG2COL", checking_::MTE1, 0, checking_::out(dst),
+		  checking_::buffer(src, checking_::READ));
+	conv_::img2col(dst, src, pos_m, pos_k);
 	return {};
 }
 template <SetFmatrixMode Mode = SetFmatrixMode::FMATRIX_A_MANUAL, typename T, typename... W>

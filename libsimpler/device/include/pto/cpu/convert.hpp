@@ -14,7 +14,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace convert {
+namespace convert_ {
 
 /* Largest finite magnitude of a float type. */
 template <typename T>
@@ -136,9 +136,9 @@ inline D element(S s, how h)
 /* ---- vectors ---- */
 
 /* Integral value of |v| < 2^31 by mode; larger values are integral already. */
-PTO_SIMD simd::vfloat round_vec(simd::vfloat v, RoundMode mode)
+PTO_SIMD simd_::vfloat round_vec(simd_::vfloat v, RoundMode mode)
 {
-	using namespace simd;
+	using namespace simd_;
 	const vfloat a = vabs(v);
 	const vuint sign = (vuint)v & 0x80000000u;
 	/* |v| >= 2^23, and NaN, are integral already */
@@ -176,7 +176,7 @@ PTO_SIMD simd::vfloat round_vec(simd::vfloat v, RoundMode mode)
 	return small ? (vfloat)((vuint)r | sign) : v;
 }
 
-PTO_SIMD bool any(simd::vint mask)
+PTO_SIMD bool any(simd_::vint mask)
 {
 	uint64_t w[sizeof(mask) / 8], all = 0;
 
@@ -190,13 +190,13 @@ PTO_SIMD bool any(simd::vint mask)
 template <typename D, typename S>
 struct to_float {
 	how h;
-	PTO_SIMD simd::vfloat operator()(simd::vfloat v) const
+	PTO_SIMD simd_::vfloat operator()(simd_::vfloat v) const
 	{
 		if (h.saturate) {
 			constexpr float hi =
 				float(highest<D>() < highest<S>() ? highest<D>() : highest<S>());
-			const simd::vfloat top = simd::splat<simd::vfloat>(hi),
-					   low = simd::splat<simd::vfloat>(-hi);
+			const simd_::vfloat top = simd_::splat<simd_::vfloat>(hi),
+					   low = simd_::splat<simd_::vfloat>(-hi);
 
 			v = v < low ? low : v;
 			v = v <= top ? v : top;
@@ -211,7 +211,7 @@ struct to_float {
 template <typename D, typename S>
 __attribute__((noinline)) void float_to_int(size_t n, D *d, const S *s, how h)
 {
-	using namespace simd;
+	using namespace simd_;
 	constexpr int L = FLOATS;
 	size_t i = 0;
 
@@ -248,7 +248,7 @@ __attribute__((noinline)) void float_to_int(size_t n, D *d, const S *s, how h)
 template <typename D, typename S>
 __attribute__((noinline)) void int_to_float(size_t n, D *d, const S *s, how h)
 {
-	using namespace simd;
+	using namespace simd_;
 	size_t i = 0;
 
 	for (; i + FLOATS <= n; i += FLOATS) {
@@ -275,7 +275,7 @@ template <typename D, typename S>
 inline void span(size_t n, D *d, const S *s, how h)
 {
 	if constexpr (is_float_like_v<D> && is_float_like_v<S>)
-		simd::map(to_float<D, S>{h}, n, d, s);
+		simd_::map(to_float<D, S>{h}, n, d, s);
 	else if constexpr (is_float_like_v<S> && sizeof(D) <= 4)
 		float_to_int(n, d, s, h);
 	else if constexpr (is_float_like_v<D> && (sizeof(S) < 4 || std::is_same_v<S, int32_t>))
@@ -323,7 +323,7 @@ inline void tile(D &dst, const S &src, how h)
 		packed_tile(dst, src, h);
 		return;
 	} else {
-		spans::run(
+		spans_::run(
 			[h](size_t n, auto *d, auto *s) {
 				span(n, d, static_cast<const typename S::DType *>(s), h);
 			},
@@ -331,20 +331,20 @@ inline void tile(D &dst, const S &src, how h)
 	}
 }
 
-} // namespace convert
+} // namespace convert_
 
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, SaturationMode sat, PTO_EXTRA)
 {
-	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
-	convert::tile(dst, src, {mode, sat == SaturationMode::ON});
+	PTO_CHECK("TCVT", checking_::VECTOR, checking_::SAME, checking_::out(dst), checking_::in(src));
+	convert_::tile(dst, src, {mode, sat == SaturationMode::ON});
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCVT(D &dst, const S &src, RoundMode mode, PTO_EXTRA)
 {
-	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
-	convert::tile(dst, src, {mode, false});
+	PTO_CHECK("TCVT", checking_::VECTOR, checking_::SAME, checking_::out(dst), checking_::in(src));
+	convert_::tile(dst, src, {mode, false});
 	return {};
 }
 /* The scratch tile serves the hardware only. */
@@ -352,8 +352,8 @@ template <typename D, typename S, typename T, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, PTO_EXTRA)
 {
-	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
-	convert::tile(dst, src, {mode, false});
+	PTO_CHECK("TCVT", checking_::VECTOR, checking_::SAME, checking_::out(dst), checking_::in(src));
+	convert_::tile(dst, src, {mode, false});
 	return {};
 }
 template <typename D, typename S, typename T, PTO_EXTRA_T,
@@ -361,8 +361,8 @@ template <typename D, typename S, typename T, PTO_EXTRA_T,
 PTO_INST RecordEvent TCVT(D &dst, const S &src, const T &, RoundMode mode, SaturationMode sat,
 			  PTO_EXTRA)
 {
-	PTO_CHECK("TCVT", checking::VECTOR, checking::SAME, checking::out(dst), checking::in(src));
-	convert::tile(dst, src, {mode, sat == SaturationMode::ON});
+	PTO_CHECK("TCVT", checking_::VECTOR, checking_::SAME, checking_::out(dst), checking_::in(src));
+	convert_::tile(dst, src, {mode, sat == SaturationMode::ON});
 	return {};
 }
 

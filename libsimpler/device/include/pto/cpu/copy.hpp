@@ -14,7 +14,7 @@
 #include "pto/cpu/simd.hpp"
 
 namespace pto {
-namespace copy {
+namespace copy_ {
 
 /*
  * An element array of any layout.  Blocks of 2^row_bits x 2^col_bits elements
@@ -37,7 +37,7 @@ struct view {
 
 constexpr int UNBOUNDED_BITS = 30;
 
-using layout::bits_of;
+using layout_::bits_of;
 
 /* A tile's box, its elements as type @E of the same size. */
 template <typename E, typename T>
@@ -62,7 +62,7 @@ inline view<typename T::DType> tile_view(const T &t)
 }
 /* For moves of bits: all elements of one size are the same. */
 template <typename T>
-using raw_t = typename simd::int_of_bytes<sizeof(T)>::u;
+using raw_t = typename simd_::int_of_bytes<sizeof(T)>::u;
 template <typename T>
 inline view<raw_t<typename T::DType>> raw_view(const T &t)
 {
@@ -116,15 +116,15 @@ struct move_bits {
 	template <typename D, typename S>
 	static void tile8(D *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
 	{
-		using V = simd::vec<typename simd::int_of_bytes<sizeof(D)>::u, 8>;
+		using V = simd_::vec<typename simd_::int_of_bytes<sizeof(D)>::u, 8>;
 		V v[8];
 
 		PTO_UNROLL for (int i = 0; i < 8; i++)
 			__builtin_memcpy(&v[i], s + i * s_step, sizeof(V));
 		if constexpr (sizeof(V) == 32)
-			simd::transpose8_wide(v);
+			simd_::transpose8_wide(v);
 		else
-			simd::transpose8(v);
+			simd_::transpose8(v);
 		PTO_UNROLL for (int i = 0; i < 8; i++)
 			__builtin_memcpy(static_cast<void *>(d + i * d_step), &v[i], sizeof(V));
 	}
@@ -228,9 +228,9 @@ inline void fill_outside(const T &t, int rows, int cols, typename T::DType value
 		const int pitch = by_row ? T::Cols : T::Rows, total = by_row ? T::Rows : T::Cols;
 
 		for (int i = 0; used < pitch && i < lines; i++)
-			simd::fill(t.data() + size_t(i) * pitch + used, size_t(pitch - used),
+			simd_::fill(t.data() + size_t(i) * pitch + used, size_t(pitch - used),
 				   value);
-		simd::fill(t.data() + size_t(lines) * pitch, size_t(total - lines) * pitch, value);
+		simd_::fill(t.data() + size_t(lines) * pitch, size_t(total - lines) * pitch, value);
 	} else {
 		for (int r = 0; r < T::Rows; r++)
 			for (int c = r < rows ? cols : 0; c < T::Cols; c++)
@@ -238,7 +238,7 @@ inline void fill_outside(const T &t, int rows, int cols, typename T::DType value
 	}
 }
 
-} // namespace copy
+} // namespace copy_
 } // namespace pto
 
 #endif

@@ -13,7 +13,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace elementwise {
+namespace elementwise_ {
 
 /* dst = op(src...) over dst's valid region; all of one element type. */
 template <typename Op, typename D, typename... S>
@@ -23,8 +23,8 @@ inline void run(const Op &op, D &dst, const S &...src)
 	static_assert((std::is_same_v<T, typename S::DType> && ...),
 		      "[PTO][SA] element types must be equal");
 
-	spans::run([&](size_t n, auto *d,
-		       auto *...s) { simd::map(op, n, d, static_cast<const T *>(s)...); },
+	spans_::run([&](size_t n, auto *d,
+		       auto *...s) { simd_::map(op, n, d, static_cast<const T *>(s)...); },
 		   dst, src...);
 }
 
@@ -34,183 +34,183 @@ inline auto scalar(const D &, V v)
 {
 	using T = typename D::DType;
 
-	return simd::splat<simd::vec_of<T>>(static_cast<simd::compute_t<T>>(static_cast<T>(v)));
+	return simd_::splat<simd_::vec_of<T>>(static_cast<simd_::compute_t<T>>(static_cast<T>(v)));
 }
 
-} // namespace elementwise
+} // namespace elementwise_
 
 /* ---- two tiles (§4.2) ---- */
 
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TADD", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_add(), d, a, b);
+	PTO_CHECK("TADD", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_add(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSUB(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSUB", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_sub(), d, a, b);
+	PTO_CHECK("TSUB", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_sub(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMUL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMUL", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_mul(), d, a, b);
+	PTO_CHECK("TMUL", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_mul(), d, a, b);
 	return {};
 }
 template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TDIV(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TDIV", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_div(), d, a, b);
+	PTO_CHECK("TDIV", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_div(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TREM(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TREM", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_rem(), d, a, b);
+	PTO_CHECK("TREM", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_rem(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TFMOD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TFMOD", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_fmod(), d, a, b);
+	PTO_CHECK("TFMOD", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_fmod(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMAX(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMAX", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_max(), d, a, b);
+	PTO_CHECK("TMAX", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_max(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMIN(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMIN", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_min(), d, a, b);
+	PTO_CHECK("TMIN", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_min(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TAND(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TAND", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_and(), d, a, b);
+	PTO_CHECK("TAND", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_and(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TOR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TOR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_or(), d, a, b);
+	PTO_CHECK("TOR", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_or(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TXOR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TXOR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_xor(), d, a, b);
+	PTO_CHECK("TXOR", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_xor(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSHL(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSHL", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_shl(), d, a, b);
+	PTO_CHECK("TSHL", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_shl(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSHR(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSHR", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_shr(), d, a, b);
+	PTO_CHECK("TSHR", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_shr(), d, a, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TPRELU(D &d, const A &a, const B &slope, PTO_EXTRA)
 {
-	PTO_CHECK("TPRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(slope));
-	elementwise::run(simd::op_leaky(), d, a, slope);
+	PTO_CHECK("TPRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(slope));
+	elementwise_::run(simd_::op_leaky(), d, a, slope);
 	return {};
 }
 template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TPOW(D &d, const A &base, const B &exp, PTO_EXTRA)
 {
-	PTO_CHECK("TPOW", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(base), checking::in(exp));
-	elementwise::run(simd::op_pow(), d, base, exp);
+	PTO_CHECK("TPOW", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(base), checking_::in(exp));
+	elementwise_::run(simd_::op_pow(), d, base, exp);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSUBRELU(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSUBRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::op_sub_relu(), d, a, b);
+	PTO_CHECK("TSUBRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_sub_relu(), d, a, b);
 	return {};
 }
 /* d = a + b + c */
 template <typename D, typename A, typename B, typename C, PTO_EXTRA_T>
 PTO_INST RecordEvent TADDC(D &d, const A &a, const B &b, const C &c, PTO_EXTRA)
 {
-	PTO_CHECK("TADDC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b), checking::in(c));
-	elementwise::run(simd::op_add3(), d, a, b, c);
+	PTO_CHECK("TADDC", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b), checking_::in(c));
+	elementwise_::run(simd_::op_add3(), d, a, b, c);
 	return {};
 }
 /* d = a - b + c */
 template <typename D, typename A, typename B, typename C, PTO_EXTRA_T>
 PTO_INST RecordEvent TSUBC(D &d, const A &a, const B &b, const C &c, PTO_EXTRA)
 {
-	PTO_CHECK("TSUBC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b), checking::in(c));
-	elementwise::run(simd::op_sub_add(), d, a, b, c);
+	PTO_CHECK("TSUBC", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b), checking_::in(c));
+	elementwise_::run(simd_::op_sub_add(), d, a, b, c);
 	return {};
 }
 /* d = a * d + b */
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TFUSEDMULADD(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TFUSEDMULADD", checking::VECTOR, checking::SAME | checking::ROWS,
-		  checking::inout(d), checking::in(a), checking::in(b));
-	elementwise::run(simd::op_mul_add<false>(), d, a, d, b);
+	PTO_CHECK("TFUSEDMULADD", checking_::VECTOR, checking_::SAME | checking_::ROWS,
+		  checking_::inout(d), checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_mul_add<false>(), d, a, d, b);
 	return {};
 }
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TFUSEDMULADDRELU(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TFUSEDMULADDRELU", checking::VECTOR, checking::SAME | checking::ROWS,
-		  checking::inout(d), checking::in(a), checking::in(b));
-	elementwise::run(simd::op_mul_add<true>(), d, a, d, b);
+	PTO_CHECK("TFUSEDMULADDRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS,
+		  checking_::inout(d), checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_mul_add<true>(), d, a, d, b);
 	return {};
 }
 /* d = a * b + d */
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMULADDDST(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMULADDDST", checking::VECTOR, checking::SAME | checking::ROWS,
-		  checking::inout(d), checking::in(a), checking::in(b));
-	elementwise::run(simd::op_mul_add<false>(), d, a, b, d);
+	PTO_CHECK("TMULADDDST", checking_::VECTOR, checking_::SAME | checking_::ROWS,
+		  checking_::inout(d), checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::op_mul_add<false>(), d, a, b, d);
 	return {};
 }
 
@@ -219,25 +219,25 @@ PTO_INST RecordEvent TMULADDDST(D &d, const A &a, const B &b, PTO_EXTRA)
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TADDS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TADDS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_add(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TADDS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_add(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSUBS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TSUBS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_sub(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TSUBS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_sub(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TMULS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TMULS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_mul(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TMULS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_mul(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 /* d = a / s, or s / a by the order.  a5 multiplies floats by 1 / s, with 1 / 0 = +inf. */
@@ -245,13 +245,13 @@ template <auto Alg = DivAlgorithm::DEFAULT, typename D, typename A, typename S, 
 PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, PTO_EXTRA)
 {
 	if constexpr (is_tile_data_v<A>)
-		PTO_CHECK("TDIVS", checking::VECTOR, checking::SAME | checking::ROWS,
-			  checking::out(d), checking::in(a));
+		PTO_CHECK("TDIVS", checking_::VECTOR, checking_::SAME | checking_::ROWS,
+			  checking_::out(d), checking_::in(a));
 	else
-		PTO_CHECK("TDIVS", checking::VECTOR, checking::SAME | checking::ROWS,
-			  checking::out(d), checking::in(s));
+		PTO_CHECK("TDIVS", checking_::VECTOR, checking_::SAME | checking_::ROWS,
+			  checking_::out(d), checking_::in(s));
 	if constexpr (!is_tile_data_v<A>) {
-		elementwise::run(simd::with_first(simd::op_div(), elementwise::scalar(d, a)), d, s);
+		elementwise_::run(simd_::with_first(simd_::op_div(), elementwise_::scalar(d, a)), d, s);
 	} else {
 #ifdef PTO_NPU_ARCH_A5
 		using T = typename D::DType;
@@ -259,13 +259,13 @@ PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, PTO_EXTRA)
 			const float v = float(T(s)),
 				    inverse = v == 0.0f ? __builtin_inff() : 1.0f / v;
 
-			elementwise::run(simd::with_scalar(simd::op_mul(),
-							   simd::splat<simd::vfloat>(inverse)),
+			elementwise_::run(simd_::with_scalar(simd_::op_mul(),
+							   simd_::splat<simd_::vfloat>(inverse)),
 					 d, a);
 			return {};
 		}
 #endif
-		elementwise::run(simd::with_scalar(simd::op_div(), elementwise::scalar(d, s)), d,
+		elementwise_::run(simd_::with_scalar(simd_::op_div(), elementwise_::scalar(d, s)), d,
 				 a);
 	}
 	return {};
@@ -273,128 +273,128 @@ PTO_INST RecordEvent TDIVS(D &d, const A &a, const S &s, PTO_EXTRA)
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TREMS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TREMS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_rem(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TREMS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_rem(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TFMODS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TFMODS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_fmod(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TFMODS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_fmod(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TMAXS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TMAXS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_max(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TMAXS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_max(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TMINS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TMINS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_min(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TMINS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_min(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TANDS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TANDS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_and(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TANDS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_and(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TORS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TORS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_or(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TORS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_or(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TXORS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TXORS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_xor(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TXORS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_xor(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSHLS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TSHLS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_shl(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TSHLS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_shl(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSHRS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TSHRS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_shr(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TSHRS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_shr(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TLRELU(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TLRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_leaky(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TLRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_leaky(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 /* d = a + s + b */
 template <typename D, typename A, typename S, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TADDSC(D &d, const A &a, S s, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TADDSC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::with_middle(simd::op_add3(), elementwise::scalar(d, s)), d, a, b);
+	PTO_CHECK("TADDSC", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::with_middle(simd_::op_add3(), elementwise_::scalar(d, s)), d, a, b);
 	return {};
 }
 /* d = a - s + b */
 template <typename D, typename A, typename S, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TSUBSC(D &d, const A &a, S s, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TSUBSC", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a), checking::in(b));
-	elementwise::run(simd::with_middle(simd::op_sub_add(), elementwise::scalar(d, s)), d, a, b);
+	PTO_CHECK("TSUBSC", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a), checking_::in(b));
+	elementwise_::run(simd_::with_middle(simd_::op_sub_add(), elementwise_::scalar(d, s)), d, a, b);
 	return {};
 }
 /* d = a * s + d */
 template <typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TAXPY(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TAXPY", checking::VECTOR, checking::SAME | checking::ROWS, checking::inout(d),
-		  checking::in(a));
-	elementwise::run(simd::with_middle(simd::op_mul_add<false>(), elementwise::scalar(d, s)), d,
+	PTO_CHECK("TAXPY", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::inout(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_middle(simd_::op_mul_add<false>(), elementwise_::scalar(d, s)), d,
 			 a, d);
 	return {};
 }
 template <auto Alg = PowAlgorithm::DEFAULT, typename D, typename A, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TPOWS(D &d, const A &a, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TPOWS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::with_scalar(simd::op_pow(), elementwise::scalar(d, s)), d, a);
+	PTO_CHECK("TPOWS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::with_scalar(simd_::op_pow(), elementwise_::scalar(d, s)), d, a);
 	return {};
 }
 /* Every valid element = s. */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TEXPANDS(D &d, S s, PTO_EXTRA)
 {
-	PTO_CHECK("TEXPANDS", checking::pipe_of_fill<D>(), 0, checking::out(d));
+	PTO_CHECK("TEXPANDS", checking_::pipe_of_fill<D>(), 0, checking_::out(d));
 	using T = typename D::DType;
 	const T v = static_cast<T>(s);
 
-	spans::run([v](size_t n, T *p) { simd::fill(p, n, v); }, d);
+	spans_::run([v](size_t n, T *p) { simd_::fill(p, n, v); }, d);
 	return {};
 }
 
@@ -403,73 +403,73 @@ PTO_INST RecordEvent TEXPANDS(D &d, S s, PTO_EXTRA)
 template <typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TABS(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TABS", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_abs(), d, a);
+	PTO_CHECK("TABS", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_abs(), d, a);
 	return {};
 }
 template <typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TNEG(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TNEG", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_neg(), d, a);
+	PTO_CHECK("TNEG", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_neg(), d, a);
 	return {};
 }
 template <typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TNOT(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TNOT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_not(), d, a);
+	PTO_CHECK("TNOT", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_not(), d, a);
 	return {};
 }
 template <auto Alg = ExpAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TEXP(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TEXP", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_exp(), d, a);
+	PTO_CHECK("TEXP", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_exp(), d, a);
 	return {};
 }
 template <auto Alg = LogAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TLOG(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TLOG", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_log(), d, a);
+	PTO_CHECK("TLOG", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_log(), d, a);
 	return {};
 }
 template <auto Alg = SqrtAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TSQRT(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TSQRT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_sqrt(), d, a);
+	PTO_CHECK("TSQRT", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_sqrt(), d, a);
 	return {};
 }
 template <auto Alg = RsqrtAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TRSQRT(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TRSQRT", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_rsqrt(), d, a);
+	PTO_CHECK("TRSQRT", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_rsqrt(), d, a);
 	return {};
 }
 template <auto Alg = RecipAlgorithm::DEFAULT, typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TRECIP(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TRECIP", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_recip(), d, a);
+	PTO_CHECK("TRECIP", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_recip(), d, a);
 	return {};
 }
 template <typename D, typename A, PTO_EXTRA_T>
 PTO_INST RecordEvent TRELU(D &d, const A &a, PTO_EXTRA)
 {
-	PTO_CHECK("TRELU", checking::VECTOR, checking::SAME | checking::ROWS, checking::out(d),
-		  checking::in(a));
-	elementwise::run(simd::op_relu(), d, a);
+	PTO_CHECK("TRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
+		  checking_::in(a));
+	elementwise_::run(simd_::op_relu(), d, a);
 	return {};
 }
 

@@ -16,7 +16,7 @@
 #include "pto/cpu/simd.hpp"
 
 namespace pto {
-namespace fixpipe {
+namespace fixpipe_ {
 
 /* Pre-quantisation scalar: scale in the low half, offset in bits 37..45, sign choice in bit 46. */
 struct quant {
@@ -29,7 +29,7 @@ struct quant {
 	template <typename... Rest>
 	explicit quant(uint64_t word, const Rest &...)
 		: given(true), is_signed((word >> 46) & 1),
-		  scale(bits::cast<float>(uint32_t(word))),
+		  scale(bits_::cast<float>(uint32_t(word))),
 		  offset(int((word >> 37) & 0x1ff) - int(((word >> 45) & 1) << 9))
 	{}
 	template <typename First, typename... Rest,
@@ -74,7 +74,7 @@ inline bool &presets_used()
 inline __attribute__((noinline)) void set_preset(float scale, bool is_signed,
 						 const uint64_t *params, int count)
 {
-	preset &p = core::state<preset>();
+	preset &p = core_::state<preset>();
 
 	/* relaxed: a core that reads it late did not set it itself */
 	__atomic_store_n(&presets_used(), true, __ATOMIC_RELAXED);
@@ -91,7 +91,7 @@ inline const preset *active_preset()
 	/* relaxed: partner is set_preset() of the same core, earlier in program order */
 	if (!__atomic_load_n(&presets_used(), __ATOMIC_RELAXED))
 		return nullptr;
-	const preset &p = core::state<preset>();
+	const preset &p = core_::state<preset>();
 
 	return p.scalar.given || p.params ? &p : nullptr;
 }
@@ -148,12 +148,12 @@ struct convert {
 	{
 		if constexpr (std::is_same_v<D, S> && !Relu) {
 			if (!q) {
-				copy::move_bits::span(n, d, s);
+				copy_::move_bits::span(n, d, s);
 				return;
 			}
 		} else if constexpr (is_float_like_v<D> && is_float_like_v<S>) {
 			if (!q) {
-				simd::map(relu_vec(), n, d, s);
+				simd_::map(relu_vec(), n, d, s);
 				return;
 			}
 		}
@@ -174,14 +174,14 @@ inline void add_to(E *d, E v)
 		/* relaxed: see above */
 		__atomic_fetch_add(d, v, __ATOMIC_RELAXED);
 	} else {
-		using U = typename simd::int_of_bytes<sizeof(E)>::u;
+		using U = typename simd_::int_of_bytes<sizeof(E)>::u;
 		U *word = reinterpret_cast<U *>(d);
 		/* relaxed: see above; the compare-exchange detects a lost race */
 		U old = __atomic_load_n(word, __ATOMIC_RELAXED);
 		U sum;
 
 		do
-			sum = bits::cast<U>(E(bits::cast<E>(old) + v));
+			sum = bits_::cast<U>(E(bits_::cast<E>(old) + v));
 		/* relaxed: see above */
 		while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED));
@@ -227,20 +227,20 @@ struct converted {
 	{
 		p = static_cast<D *>(malloc(size_t(rows) * size_t(columns) * sizeof(D) + 1));
 		if (!p)
-			core::fail("no memory for %d x %d quantised elements", rows, columns);
+			core_::fail("no memory for %d x %d quantised elements", rows, columns);
 	}
 	~converted() { free(static_cast<void *>(p)); }
 	converted(const converted &) = delete;
 	converted &operator=(const converted &) = delete;
 
-	copy::view<copy::raw_t<D>> view() const
+	copy_::view<copy_::raw_t<D>> view() const
 	{
-		return copy::strided(reinterpret_cast<copy::raw_t<D> *>(p), cols, 1);
+		return copy_::strided(reinterpret_cast<copy_::raw_t<D> *>(p), cols, 1);
 	}
 };
 
 template <bool Relu, typename D, typename S>
-inline void convert_columns(converted<D> &to, const copy::view<S> &src, int row, int col, int rows,
+inline void convert_columns(converted<D> &to, const copy_::view<S> &src, int row, int col, int rows,
 			    const uint64_t *params)
 {
 	for (int c = 0; c < to.cols; c++) {
@@ -252,7 +252,7 @@ inline void convert_columns(converted<D> &to, const copy::view<S> &src, int row,
 	}
 }
 
-} // namespace fixpipe
+} // namespace fixpipe_
 } // namespace pto
 
 #endif

@@ -12,7 +12,7 @@
 #include "pto/cpu/copy.hpp"
 
 namespace pto {
-namespace gather {
+namespace gather_ {
 
 /* Whether position @i belongs to the pattern. */
 constexpr bool in_pattern(MaskPattern p, int i)
@@ -49,7 +49,7 @@ struct cursor {
 	typename T::DType *next()
 	{
 		if (row == T::Rows)
-			core::fail("%s: the pattern selects more elements than the %d x %d tile "
+			core_::fail("%s: the pattern selects more elements than the %d x %d tile "
 				   "has",
 				   op, T::Rows, T::Cols);
 		typename T::DType *p = t.data() + T::Offset(row, col);
@@ -98,12 +98,12 @@ inline void by_mask(D &d, const S &src)
 		if (!Rows && !in_pattern(P, r))
 			continue;
 		if (!Rows && out == D::Rows)
-			core::fail("TGATHER: the pattern selects more than the %d rows of the tile",
+			core_::fail("TGATHER: the pattern selects more than the %d rows of the tile",
 				   D::Rows);
 		for (int c = 0; c < src.GetValidCol(); c++) {
 			if (Rows && !in_pattern(P, c))
 				continue;
-			copy::move_bits::one(Rows ? to.next() : d.data() + D::Offset(out, c),
+			copy_::move_bits::one(Rows ? to.next() : d.data() + D::Offset(out, c),
 					     src.data() + S::Offset(r, c));
 		}
 		out += !Rows;
@@ -138,7 +138,7 @@ inline void by_compare(D &d, const S &src, const K &k, C &count, int64_t offset)
 			if (!(Mode == CmpMode::EQ ? v == limit : v > limit))
 				continue;
 			if (found == D::Cols)
-				core::fail("TGATHER: row %d selects more than the %d columns of "
+				core_::fail("TGATHER: row %d selects more than the %d columns of "
 					   "the destination",
 					   r, D::Cols);
 			d.SetElement(r, found++, c + offset);
@@ -160,10 +160,10 @@ inline void blocks(D &d, const S &src, const O &off)
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0, b = 0; c < d.GetValidCol(); c += per_block, b++) {
 			const uint64_t at = uint64_t(off.data()[O::Offset(r, b)]);
-			const int n = copy::least(per_block, d.GetValidCol() - c);
+			const int n = copy_::least(per_block, d.GetValidCol() - c);
 
 			if (at % BLOCK_BYTE_SIZE)
-				core::fail("TGATHERB: offset %llu of block (%d, %d) is not a "
+				core_::fail("TGATHERB: offset %llu of block (%d, %d) is not a "
 					   "multiple of 32",
 					   static_cast<unsigned long long>(at), r, b);
 			if (at + BLOCK_BYTE_SIZE <= bytes)
@@ -184,10 +184,10 @@ inline void scatter(D &d, const S &src, const I &idx)
 			const int64_t flat = int64_t(idx.data()[I::Offset(r, c)]);
 
 			if (flat < 0 || flat >= total)
-				core::fail("TSCATTER: index %lld of element (%d, %d) is not within "
+				core_::fail("TSCATTER: index %lld of element (%d, %d) is not within "
 					   "the %d x %d tile",
 					   static_cast<long long>(flat), r, c, D::Rows, D::Cols);
-			copy::move_bits::one(flat_at(d, flat), src.data() + S::Offset(r, c));
+			copy_::move_bits::one(flat_at(d, flat), src.data() + S::Offset(r, c));
 		}
 }
 
@@ -206,31 +206,31 @@ inline void scatter_mask(D &d, const S &src)
 			if (!row || (Rows && !in_pattern(P, c)))
 				memset(static_cast<void *>(to), 0, sizeof(*to));
 			else
-				copy::move_bits::one(to, Rows ? from.next()
+				copy_::move_bits::one(to, Rows ? from.next()
 							      : src.data() + S::Offset(in, c));
 		}
 		in += row;
 	}
 }
 
-} // namespace gather
+} // namespace gather_
 
 /* d[r, c] = element number idx[r, c] of src's box; 0 where there is none. */
 template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::some_of(src),
-		  checking::in(idx));
-	gather::by_index(d, src, idx);
+	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src),
+		  checking_::in(idx));
+	gather_::by_index(d, src, idx);
 	return {};
 }
 /* The elements whose column (row) matches the pattern, one after the other. */
 template <typename D, typename S, MaskPattern P, GatherAxis Axis = GatherAxis::ROW, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::in(src));
-	gather::by_mask<P, Axis == GatherAxis::ROW>(d, src);
+	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
+	gather_::by_mask<P, Axis == GatherAxis::ROW>(d, src);
 	return {};
 }
 /* Per row the columns whose value compares true with @k, and their number. */
@@ -238,17 +238,17 @@ template <typename D, typename S, typename C, typename Tmp, CmpMode Mode, auto O
 	  typename K, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, const K &k, C &count, Tmp &, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking::VECTOR, 0, checking::out(d), checking::out(count),
-		  checking::in(src));
-	gather::by_compare<Mode>(d, src, k, count, int64_t(Offset));
+	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::out(count),
+		  checking_::in(src));
+	gather_::by_compare<Mode>(d, src, k, count, int64_t(Offset));
 	return {};
 }
 /* Blocks of 32 bytes from the byte offsets in @off; a block beyond src leaves d unchanged. */
 template <typename D, typename S, typename O, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHERB(D &d, const S &src, const O &off, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHERB", checking::VECTOR, 0, checking::out(d), checking::some_of(src));
-	gather::blocks(d, src, off);
+	PTO_CHECK("TGATHERB", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src));
+	gather_::blocks(d, src, off);
 	return {};
 }
 /* Element number idx[r, c] of d's box = src[r, c]; the last in row order wins. */
@@ -256,17 +256,17 @@ template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
 PTO_INST RecordEvent TSCATTER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TSCATTER", checking::VECTOR, 0, checking::inout_fresh(d), checking::in(src),
-		  checking::in(idx));
-	gather::scatter(d, src, idx);
+	PTO_CHECK("TSCATTER", checking_::VECTOR, 0, checking_::inout_fresh(d), checking_::in(src),
+		  checking_::in(idx));
+	gather_::scatter(d, src, idx);
 	return {};
 }
 /* The matching columns (rows) take src's elements in order, the others become 0. */
 template <MaskPattern P, ScatterAxis Axis = ScatterAxis::ROW, typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSCATTER(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSCATTER", checking::VECTOR, 0, checking::out(d), checking::some_of(src));
-	gather::scatter_mask<P, Axis == ScatterAxis::ROW>(d, src);
+	PTO_CHECK("TSCATTER", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src));
+	gather_::scatter_mask<P, Axis == ScatterAxis::ROW>(d, src);
 	return {};
 }
 

@@ -15,7 +15,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace generate {
+namespace generate_ {
 
 /* Writes one element right-aligned and returns the characters used. */
 template <typename T>
@@ -99,7 +99,7 @@ inline void histogram(D &d, const S &src)
 	static_assert(std::is_unsigned_v<E> && Byte < int(sizeof(E)),
 		      "[PTO][SA] THISTOGRAM counts a byte of u16 or u32 elements");
 	if (D::Cols < 256 || src.GetValidRow() > D::Rows)
-		core::fail("THISTOGRAM: %d rows of 256 bins do not fit into the %d x %d tile",
+		core_::fail("THISTOGRAM: %d rows of 256 bins do not fit into the %d x %d tile",
 			   src.GetValidRow(), D::Rows, D::Cols);
 	for (int r = 0; r < src.GetValidRow(); r++) {
 		uint32_t bins[256] = {}, sum = 0;
@@ -111,7 +111,7 @@ inline void histogram(D &d, const S &src)
 	}
 }
 
-} // namespace generate
+} // namespace generate_
 
 /* Key and counter of TRANDOM; any type with the same subscripts serves as well. */
 struct TRandomKey {
@@ -127,7 +127,7 @@ struct TRandomCounter {
 template <typename D, typename T, int Descending, PTO_EXTRA_T>
 PTO_INST RecordEvent TCI(D &d, T start, PTO_EXTRA)
 {
-	PTO_CHECK("TCI", checking::VECTOR, 0, checking::out(d));
+	PTO_CHECK("TCI", checking_::VECTOR, 0, checking_::out(d));
 	using E = typename D::DType;
 	uint64_t v = uint64_t(start);
 
@@ -146,7 +146,7 @@ PTO_INST RecordEvent TCI(D &d, T start, PTO_EXTRA)
 template <typename D, int Upper, PTO_EXTRA_T>
 PTO_INST RecordEvent TTRI(D &d, int64_t diag, PTO_EXTRA)
 {
-	PTO_CHECK("TTRI", checking::VECTOR, 0, checking::out(d));
+	PTO_CHECK("TTRI", checking_::VECTOR, 0, checking_::out(d));
 	using E = typename D::DType;
 
 	for (int r = 0; r < d.GetValidRow(); r++)
@@ -160,11 +160,11 @@ PTO_INST RecordEvent TTRI(D &d, int64_t diag, PTO_EXTRA)
 template <int Rounds = 10, typename D, typename K, typename C, PTO_EXTRA_T>
 PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, PTO_EXTRA)
 {
-	PTO_CHECK("TRANDOM", checking::VECTOR, 0, checking::out(d));
+	PTO_CHECK("TRANDOM", checking_::VECTOR, 0, checking_::out(d));
 	static_assert(Rounds == 7 || Rounds == 10, "[PTO][SA] TRANDOM has 7 or 10 rounds");
 	static_assert(std::is_integral_v<typename D::DType> && sizeof(typename D::DType) == 4,
 		      "[PTO][SA] TRANDOM gives 32-bit integers");
-	generate::random<Rounds>(d, key, counter);
+	generate_::random<Rounds>(d, key, counter);
 	return {};
 }
 
@@ -172,9 +172,9 @@ PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, PTO_EXTRA)
 template <HistByte Byte, typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent THISTOGRAM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("THISTOGRAM", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), 256, checking::WRITE), checking::in(src));
-	generate::histogram<int(Byte)>(d, src);
+	PTO_CHECK("THISTOGRAM", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), 256, checking_::WRITE), checking_::in(src));
+	generate_::histogram<int(Byte)>(d, src);
 	return {};
 }
 
@@ -188,8 +188,8 @@ PTO_INST void SYNCALL(const W &...)
 template <PrintFormat Format = PrintFormat::Width8_Precision4, typename T, PTO_EXTRA_T>
 PTO_INST RecordEvent TPRINT(const T &t, PTO_EXTRA)
 {
-	PTO_CHECK("TPRINT", checking::SCALAR, 0, checking::printed(t));
-	generate::print(t, Format == PrintFormat::Width10_Precision6 ? 10 : 8,
+	PTO_CHECK("TPRINT", checking_::SCALAR, 0, checking_::printed(t));
+	generate_::print(t, Format == PrintFormat::Width10_Precision6 ? 10 : 8,
 			Format == PrintFormat::Width10_Precision6  ? 6
 			: Format == PrintFormat::Width8_Precision2 ? 2
 								   : 4);

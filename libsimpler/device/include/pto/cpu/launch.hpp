@@ -78,7 +78,7 @@ inline void LaunchKernelMultiCore(int blocks, const F &fn)
 	}
 	delete[] b;
 	if (started < n)
-		core::fail("LaunchKernelMultiCore: no thread for block %u of %u", started, n);
+		core_::fail("LaunchKernelMultiCore: no thread for block %u of %u", started, n);
 	if (error)
 		std::rethrow_exception(error);
 }

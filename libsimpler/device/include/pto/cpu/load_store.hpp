@@ -13,7 +13,7 @@
 #include "pto/cpu/fixpipe.hpp"
 
 namespace pto {
-namespace transfer {
+namespace transfer_ {
 
 constexpr bool is_channel_blocked(Layout l)
 {
@@ -82,7 +82,7 @@ inline tensor<E> tensor_of(const T &, const G &g)
  */
 template <bool ToTile, typename Move, typename GE, typename E>
 __attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g,
-					   const copy::view<E> &t, int rows, int cols)
+					   const copy_::view<E> &t, int rows, int cols)
 {
 	const int *s = g.shape;
 	int block = 0;
@@ -96,17 +96,17 @@ __attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g
 				const int c = g.how == stacking::boxes	? (i0 * s[1] + i1) * s[4]
 					      : g.how == stacking::side ? block * s[4]
 									: 0;
-				const int nr = copy::least(s[3], rows - r),
-					  nc = copy::least(s[4], cols - c);
+				const int nr = copy_::least(s[3], rows - r),
+					  nc = copy_::least(s[4], cols - c);
 				GE *p = g.p + i0 * g.stride[0] + i1 * g.stride[1] +
 					i2 * g.stride[2];
-				const copy::view<GE> mem = copy::strided(p, ptrdiff_t(g.stride[3]),
+				const copy_::view<GE> mem = copy_::strided(p, ptrdiff_t(g.stride[3]),
 									 ptrdiff_t(g.stride[4]));
 
 				if constexpr (ToTile)
-					copy::region(move, t, r, c, mem, 0, 0, nr, nc);
+					copy_::region(move, t, r, c, mem, 0, 0, nr, nc);
 				else
-					copy::region(move, mem, 0, 0, t, r, c, nr, nc);
+					copy_::region(move, mem, 0, 0, t, r, c, nr, nc);
 			}
 }
 
@@ -114,24 +114,24 @@ template <typename T, typename V>
 inline void check(const char *op, const T &t, const V &g)
 {
 	if (!t.data())
-		core::fail("%s: the tile has no memory; TASSIGN it first", op);
-	if (__builtin_expect(!core::checked(), 1))
+		core_::fail("%s: the tile has no memory; TASSIGN it first", op);
+	if (__builtin_expect(!core_::checked(), 1))
 		return;
 	if (g.rows() != t.GetValidRow() || g.cols() != t.GetValidCol())
-		core::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op,
+		core_::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op,
 			   g.rows(), g.cols(), t.GetValidRow(), t.GetValidCol());
 }
 
 /* Element by element: scale layouts and packed pairs. */
 template <typename T, typename G>
-constexpr bool by_element = is_packed_v<typename T::DType> || blocked::is_scale_layout<G>;
+constexpr bool by_element = is_packed_v<typename T::DType> || blocked_::is_scale_layout<G>;
 
 template <typename T, typename G>
-inline blocked::shape blocked_shape(const char *op, const T &t, const G &g)
+inline blocked_::shape blocked_shape(const char *op, const T &t, const G &g)
 {
 	static_assert(sizeof(typename T::DType) == sizeof(typename G::RawDType),
 		      "[PTO][SA] element sizes must be equal");
-	const blocked::shape v = blocked::shape_of(g, stacking_of<T, G>() == stacking::side);
+	const blocked_::shape v = blocked_::shape_of(g, stacking_of<T, G>() == stacking::side);
 
 	check(op, t, v);
 	return v;
@@ -140,11 +140,11 @@ inline blocked::shape blocked_shape(const char *op, const T &t, const G &g)
 template <typename T, typename G>
 inline void load_elements(T &t, const G &g)
 {
-	const blocked::shape v = blocked_shape("TLOAD", t, g);
+	const blocked_::shape v = blocked_shape("TLOAD", t, g);
 
 	if (!t.IsWindow())
 		memset(static_cast<void *>(t.data()), 0, T::Extent * sizeof(typename T::DType));
-	blocked::load(t, reinterpret_cast<const typename T::DType *>(g.data()), v);
+	blocked_::load(t, reinterpret_cast<const typename T::DType *>(g.data()), v);
 }
 
 template <typename T, typename G>
@@ -156,21 +156,21 @@ inline void load(T &t, const G &g)
 		load_elements(t, g);
 		return;
 	}
-	const auto v = tensor_of<copy::raw_t<E>>(t, g);
+	const auto v = tensor_of<copy_::raw_t<E>>(t, g);
 
 	check("TLOAD", t, v);
 	if (t.GetValidRow() <= 0 || t.GetValidCol() <= 0)
 		return;
 	if (!t.IsWindow())
-		copy::fill_outside(
+		copy_::fill_outside(
 			t, t.GetValidRow(), t.GetValidCol(),
 			pad_element<E>(is_custom_pad(T::PadVal) ? PadValue::Null : T::PadVal));
-	move_blocks<true>(copy::move_bits(), v, copy::raw_view(t), t.GetValidRow(),
+	move_blocks<true>(copy_::move_bits(), v, copy_::raw_view(t), t.GetValidRow(),
 			  t.GetValidCol());
 }
 
 template <typename Move, typename GE, typename E, typename T>
-inline void store(const Move &move, const tensor<GE> &g, const copy::view<E> &v, const T &t)
+inline void store(const Move &move, const tensor<GE> &g, const copy_::view<E> &v, const T &t)
 {
 	check("TSTORE", t, g);
 	move_blocks<false>(move, g, v, t.GetValidRow(), t.GetValidCol());
@@ -178,38 +178,38 @@ inline void store(const Move &move, const tensor<GE> &g, const copy::view<E> &v,
 
 /* By the parameters of SET_QUANT_VECTOR. */
 template <bool Relu, typename T, typename G>
-inline void store_preset(const G &g, const T &t, const fixpipe::preset &p)
+inline void store_preset(const G &g, const T &t, const fixpipe_::preset &p)
 {
 	using GE = typename G::RawDType;
 	const int rows = t.GetValidRow(), cols = t.GetValidCol();
 
 	if (cols > p.count)
-		core::fail(
+		core_::fail(
 			"TSTORE: %d columns need more than the %d parameters of SET_QUANT_VECTOR",
 			cols, p.count);
 	if (rows <= 0 || cols <= 0)
 		return;
-	fixpipe::converted<GE> tmp(rows, cols);
+	fixpipe_::converted<GE> tmp(rows, cols);
 
-	fixpipe::convert_columns<Relu>(tmp, copy::tile_view(t), 0, 0, rows, p.params);
-	store(copy::move_bits(), tensor_of<copy::raw_t<GE>>(t, g), tmp.view(), t);
+	fixpipe_::convert_columns<Relu>(tmp, copy_::tile_view(t), 0, 0, rows, p.params);
+	store(copy_::move_bits(), tensor_of<copy_::raw_t<GE>>(t, g), tmp.view(), t);
 }
 
 /* Chooses how an element gets from the tile's type to the tensor's. */
 template <AtomicType Atomic, ReluPreMode Relu, typename T, typename G>
-inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
+inline void store_as(const G &g, const T &t, const fixpipe_::quant *q)
 {
 	using E = typename T::DType;
 	using GE = typename G::RawDType;
-	using Raw = copy::raw_t<E>;
+	using Raw = copy_::raw_t<E>;
 	constexpr bool add = Atomic == AtomicType::AtomicAdd;
 
 	if constexpr (by_element<T, G>) {
 		static_assert(!add, "[PTO][SA] packed pairs and scales cannot be added to memory");
-		blocked::store(t, reinterpret_cast<E *>(g.data()), blocked_shape("TSTORE", t, g));
+		blocked_::store(t, reinterpret_cast<E *>(g.data()), blocked_shape("TSTORE", t, g));
 	} else if constexpr (T::Loc == TileType::Acc) {
-		if constexpr (!add && fixpipe::quantises<GE, E>) {
-			const fixpipe::preset *p = q ? nullptr : fixpipe::active_preset();
+		if constexpr (!add && fixpipe_::quantises<GE, E>) {
+			const fixpipe_::preset *p = q ? nullptr : fixpipe_::active_preset();
 
 			if (p && p->params) {
 				store_preset<Relu == ReluPreMode::NormalRelu>(g, t, *p);
@@ -217,29 +217,29 @@ inline void store_as(const G &g, const T &t, const fixpipe::quant *q)
 			}
 			q = p ? &p->scalar : q;
 		}
-		const fixpipe::convert<GE, E, Relu == ReluPreMode::NormalRelu> conv{q};
+		const fixpipe_::convert<GE, E, Relu == ReluPreMode::NormalRelu> conv{q};
 
 		if constexpr (add)
-			store(fixpipe::add_atomic<decltype(conv)>{conv}, tensor_of<GE>(t, g),
-			      copy::tile_view(t), t);
+			store(fixpipe_::add_atomic<decltype(conv)>{conv}, tensor_of<GE>(t, g),
+			      copy_::tile_view(t), t);
 		else
-			store(conv, tensor_of<GE>(t, g), copy::tile_view(t), t);
+			store(conv, tensor_of<GE>(t, g), copy_::tile_view(t), t);
 	} else if constexpr (add) {
-		store(fixpipe::add_atomic<copy::move_bits>{}, tensor_of<GE>(t, g),
-		      copy::tile_view(t), t);
+		store(fixpipe_::add_atomic<copy_::move_bits>{}, tensor_of<GE>(t, g),
+		      copy_::tile_view(t), t);
 	} else {
-		store(copy::move_bits(), tensor_of<Raw>(t, g), copy::raw_view(t), t);
+		store(copy_::move_bits(), tensor_of<Raw>(t, g), copy_::raw_view(t), t);
 	}
 }
 
-} // namespace transfer
+} // namespace transfer_
 
 template <typename T, typename G, PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TLOAD(T &dst, const G &src, PTO_EXTRA)
 {
-	PTO_CHECK("TLOAD", checking::MTE2, 0, checking::box(dst),
-		  checking::memory(checking::tensor_of(src), checking::READ));
-	transfer::load(dst, src);
+	PTO_CHECK("TLOAD", checking_::MTE2, 0, checking_::box(dst),
+		  checking_::memory(checking_::tensor_of(src), checking_::READ));
+	transfer_::load(dst, src);
 	return {};
 }
 
@@ -251,43 +251,43 @@ PTO_INST void TPREFETCH(T &, const G &)
 template <typename G, typename T, PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
-		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
-	transfer::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
+	PTO_CHECK("TSTORE", checking_::pipe_of_store(T::Loc), 0,
+		  checking_::memory(checking_::tensor_of(dst), checking_::WRITE), checking_::in(src));
+	transfer_::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
 template <STPhase Phase, typename G, typename T, PTO_EXTRA_T>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
-		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
-	transfer::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
+	PTO_CHECK("TSTORE", checking_::pipe_of_store(T::Loc), 0,
+		  checking_::memory(checking_::tensor_of(dst), checking_::WRITE), checking_::in(src));
+	transfer_::store_as<AtomicType::AtomicNone, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
 template <typename T, typename G, AtomicType Atomic, PTO_EXTRA_T>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
-		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
-	transfer::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
+	PTO_CHECK("TSTORE", checking_::pipe_of_store(T::Loc), 0,
+		  checking_::memory(checking_::tensor_of(dst), checking_::WRITE), checking_::in(src));
+	transfer_::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
 template <STPhase Phase, typename T, typename G, AtomicType Atomic, PTO_EXTRA_T>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
-		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
-	transfer::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
+	PTO_CHECK("TSTORE", checking_::pipe_of_store(T::Loc), 0,
+		  checking_::memory(checking_::tensor_of(dst), checking_::WRITE), checking_::in(src));
+	transfer_::store_as<Atomic, ReluPreMode::NoRelu>(dst, src, nullptr);
 	return {};
 }
 template <typename T, typename G, AtomicType Atomic, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TSTORE(const G &dst, const T &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSTORE", checking::pipe_of_store(T::Loc), 0,
-		  checking::memory(checking::tensor_of(dst), checking::WRITE), checking::in(src));
-	const fixpipe::quant q(w1, w2, w3, w4);
+	PTO_CHECK("TSTORE", checking_::pipe_of_store(T::Loc), 0,
+		  checking_::memory(checking_::tensor_of(dst), checking_::WRITE), checking_::in(src));
+	const fixpipe_::quant q(w1, w2, w3, w4);
 
-	transfer::store_as<Atomic, Relu>(dst, src, q.pointer());
+	transfer_::store_as<Atomic, Relu>(dst, src, q.pointer());
 	return {};
 }
 template <STPhase Phase, typename T, typename G, AtomicType Atomic, ReluPreMode Relu, PTO_EXTRA_T>

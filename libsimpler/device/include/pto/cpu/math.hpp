@@ -10,7 +10,7 @@
 #include "pto/cpu/simd.hpp"
 
 namespace pto {
-namespace simd {
+namespace simd_ {
 
 PTO_SIMD vfloat vsqrt(vfloat v)
 {
@@ -51,7 +51,7 @@ PTO_SIMD vfloat vexp(vfloat x)
 	p = p * r + 1.6666667e-1f;
 	p = p * r + 0.5f;
 	p = p * r * r + r + 1.0f;
-	const vint k = (vint)shifted - bits::cast<int32_t>(ROUND_MAGIC);
+	const vint k = (vint)shifted - bits_::cast<int32_t>(ROUND_MAGIC);
 	const vint k1 = k >> 1, k2 = k - k1;
 	const vfloat y = p * (vfloat)((k1 + 127) << 23) * (vfloat)((k2 + 127) << 23);
 
@@ -83,7 +83,7 @@ PTO_SIMD vfloat vlog(vfloat x)
 	return x != x ? x : y;
 }
 
-} // namespace simd
+} // namespace simd_
 } // namespace pto
 
 #endif

@@ -18,7 +18,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace matmul {
+namespace matmul_ {
 
 /* Floats for f32 results, 32-bit words for i32 results. */
 template <typename C>
@@ -39,7 +39,7 @@ struct to_word {
 	static void span(size_t n, W *d, const S *s)
 	{
 		if constexpr (std::is_same_v<W, float>) {
-			simd::map(simd::op_same(), n, d, s);
+			simd_::map(simd_::op_same(), n, d, s);
 		} else {
 			for (size_t i = 0; i < n; i++)
 				one(d + i, s + i);
@@ -47,15 +47,15 @@ struct to_word {
 	}
 
 	template <typename D, typename S>
-	static constexpr bool has_tile8 = std::is_same_v<D, float> &&simd::FLOATS == 8;
+	static constexpr bool has_tile8 = std::is_same_v<D, float> &&simd_::FLOATS == 8;
 	template <typename S>
 	static void tile8(float *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
 	{
-		simd::vfloat v[8];
+		simd_::vfloat v[8];
 
-		PTO_UNROLL for (int i = 0; i < 8; i++) v[i] = simd::load(s + i * s_step);
-		simd::transpose8_wide(v);
-		PTO_UNROLL for (int i = 0; i < 8; i++) simd::store_raw(d + i * d_step, v[i]);
+		PTO_UNROLL for (int i = 0; i < 8; i++) v[i] = simd_::load(s + i * s_step);
+		simd_::transpose8_wide(v);
+		PTO_UNROLL for (int i = 0; i < 8; i++) simd_::store_raw(d + i * d_step, v[i]);
 	}
 };
 
@@ -71,7 +71,7 @@ struct panels {
 		b_words = (b_words + line - 1) / line * line;
 		a = static_cast<W *>(aligned_alloc(64, (a_words + b_words) * sizeof(W)));
 		if (!a)
-			core::fail("TMATMUL: no memory for %zu packed words", a_words + b_words);
+			core_::fail("TMATMUL: no memory for %zu packed words", a_words + b_words);
 		b = a + a_words;
 	}
 	~panels() { free(a); }
@@ -80,26 +80,26 @@ struct panels {
 };
 
 template <typename W, typename E>
-inline void pack_rows(W *to, const copy::view<E> &a, int m, int k, int width)
+inline void pack_rows(W *to, const copy_::view<E> &a, int m, int k, int width)
 {
 	for (int i = 0; i < m; i += width, to += size_t(width) * k) {
-		const int n = copy::least(width, m - i);
+		const int n = copy_::least(width, m - i);
 
 		if (n < width)
 			memset(to, 0, size_t(width) * k * sizeof(W));
-		copy::region(to_word<W>(), copy::strided(to, 1, width), 0, 0, a, i, 0, n, k);
+		copy_::region(to_word<W>(), copy_::strided(to, 1, width), 0, 0, a, i, 0, n, k);
 	}
 }
 
 template <typename W, typename E>
-inline void pack_cols(W *to, const copy::view<E> &b, int k, int n, int width)
+inline void pack_cols(W *to, const copy_::view<E> &b, int k, int n, int width)
 {
 	for (int j = 0; j < n; j += width, to += size_t(width) * k) {
-		const int cols = copy::least(width, n - j);
+		const int cols = copy_::least(width, n - j);
 
 		if (cols < width)
 			memset(to, 0, size_t(width) * k * sizeof(W));
-		copy::region(to_word<W>(), copy::strided(to, width, 1), 0, 0, b, 0, j, k, cols);
+		copy_::region(to_word<W>(), copy_::strided(to, width, 1), 0, 0, b, 0, j, k, cols);
 	}
 }
 
@@ -115,13 +115,13 @@ inline E wrapping_add(E a, E b)
 /* What the product is added to: nothing, a tile, or a row. */
 template <typename E>
 struct addend {
-	const copy::view<E> *tile;
+	const copy_::view<E> *tile;
 	const E *row;
 };
 
 /* @n result elements of one row, at most 16 from a multiple of 16. */
 template <typename E, typename W>
-inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int col, int n,
+inline void finish(const copy_::view<E> &c, const addend<E> &add, int row, int col, int n,
 		   const W *v)
 {
 	if (c.cs == 1 && c.col_bits >= 4 && !add.tile && !add.row) {
@@ -129,7 +129,7 @@ inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int co
 		return;
 	}
 	for (int i = 0; i < n; i++) {
-		E x = bits::cast<E>(v[i]);
+		E x = bits_::cast<E>(v[i]);
 
 		if (add.tile)
 			x = wrapping_add(*add.tile->at(row, col + i), x);
@@ -140,8 +140,8 @@ inline void finish(const copy::view<E> &c, const addend<E> &add, int row, int co
 }
 
 template <typename C, typename A, typename B>
-__attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view<A> &a,
-					const copy::view<B> &b, int m, int k, int n,
+__attribute__((noinline)) void multiply(const copy_::view<C> &c, const copy_::view<A> &a,
+					const copy_::view<B> &b, int m, int k, int n,
 					const addend<C> &add)
 {
 	using W = word_t<C>;
@@ -154,12 +154,12 @@ __attribute__((noinline)) void multiply(const copy::view<C> &c, const copy::view
 	for (int j = 0; j < n; j += nr)
 		for (int i = 0; i < m; i += mr) {
 			alignas(64) W out[MAX_BLOCK];
-			const int rows = copy::least(mr, m - i), cols = copy::least(nr, n - j);
+			const int rows = copy_::least(mr, m - i), cols = copy_::least(nr, n - j);
 
 			kern.run(k, p.a + size_t(i) * k, p.b + size_t(j) * k, out, rows);
 			for (int r = 0; r < rows; r++)
 				for (int x = 0; x < cols; x += 16)
-					finish(c, add, i + r, j + x, copy::least(16, cols - x),
+					finish(c, add, i + r, j + x, copy_::least(16, cols - x),
 					       out + r * nr + x);
 		}
 }
@@ -186,12 +186,12 @@ inline void product(const C &c, const A &a, const B &b, const addend<typename C:
 	const int m = a.GetValidRow(), k = a.GetValidCol(), n = b.GetValidCol();
 
 	if (!c.data() || !a.data() || !b.data())
-		core::fail("TMATMUL: a tile has no memory; TASSIGN it first");
-	if (core::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
-		core::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k,
+		core_::fail("TMATMUL: a tile has no memory; TASSIGN it first");
+	if (core_::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
+		core_::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k,
 			   b.GetValidRow(), n, c.GetValidRow(), c.GetValidCol());
 	if (m > 0 && n > 0)
-		multiply(copy::tile_view(c), copy::tile_view(a), copy::tile_view(b), m, k, n, add);
+		multiply(copy_::tile_view(c), copy_::tile_view(a), copy_::tile_view(b), m, k, n, add);
 }
 
 template <typename C, typename A, typename B>
@@ -205,7 +205,7 @@ inline void accumulate(C &c, const I &in, const A &a, const B &b)
 {
 	static_assert(std::is_same_v<typename I::DType, typename C::DType>,
 		      "[PTO][SA] accumulators are of one type");
-	const auto from = copy::tile_view(in);
+	const auto from = copy_::tile_view(in);
 
 	product(c, a, b, {&from, nullptr});
 }
@@ -214,21 +214,21 @@ template <typename C, typename A, typename B, typename Bias>
 inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
 {
 	static_assert(std::is_same_v<typename Bias::DType, typename C::DType> && Bias::Rows == 1 &&
-			      spans::is_rows<Bias>,
+			      spans_::is_rows<Bias>,
 		      "[PTO][SA] the bias is one plain row of the result's type");
 	product(c, a, b, {nullptr, bias.data()});
 }
 
-} // namespace matmul
+} // namespace matmul_
 
 /* c = a * b */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b));
-	matmul::plain(c, a, b);
+	PTO_CHECK("TMATMUL", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	matmul_::plain(c, a, b);
 	return {};
 }
 /* c = in + a * b: the product is summed first, then added once. */
@@ -236,22 +236,22 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typena
 	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_ACC", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::part(in, a.GetValidRow(), b.GetValidCol(), checking::READ),
-		  checking::in(a), checking::in(b));
-	matmul::accumulate(c, in, a, b);
+	PTO_CHECK("TMATMUL_ACC", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
+		  checking_::in(a), checking_::in(b));
+	matmul_::accumulate(c, in, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_ACC", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(),
-				 checking::READ | checking::WRITE),
-		  checking::in(a), checking::in(b));
-	matmul::accumulate(c, c, a, b);
+	PTO_CHECK("TMATMUL_ACC", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(),
+				 checking_::READ | checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	matmul_::accumulate(c, c, a, b);
 	return {};
 }
 /* c = a * b + bias[0, :] */
@@ -259,54 +259,54 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typena
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_BIAS", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b),
-		  checking::part(bias, 1, b.GetValidCol(), checking::READ));
-	matmul::with_bias(c, a, b, bias);
+	PTO_CHECK("TMATMUL_BIAS", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b),
+		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
+	matmul_::with_bias(c, a, b, bias);
 	return {};
 }
 
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b));
-	matmul::plain(c, a, b);
+	PTO_CHECK("TGEMV", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	matmul_::plain(c, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
 	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_ACC", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::part(in, a.GetValidRow(), b.GetValidCol(), checking::READ),
-		  checking::in(a), checking::in(b));
-	matmul::accumulate(c, in, a, b);
+	PTO_CHECK("TGEMV_ACC", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
+		  checking_::in(a), checking_::in(b));
+	matmul_::accumulate(c, in, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_ACC", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(),
-				 checking::READ | checking::WRITE),
-		  checking::in(a), checking::in(b));
-	matmul::accumulate(c, c, a, b);
+	PTO_CHECK("TGEMV_ACC", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(),
+				 checking_::READ | checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	matmul_::accumulate(c, c, a, b);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_BIAS", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b),
-		  checking::part(bias, 1, b.GetValidCol(), checking::READ));
-	matmul::with_bias(c, a, b, bias);
+	PTO_CHECK("TGEMV_BIAS", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b),
+		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
+	matmul_::with_bias(c, a, b, bias);
 	return {};
 }
 

@@ -12,7 +12,7 @@
 #include "pto/cpu/simd.hpp"
 
 namespace pto {
-namespace matmul {
+namespace matmul_ {
 
 constexpr int MAX_BLOCK = 12 * 32;
 
@@ -87,13 +87,13 @@ inline void run_portable(int k, const float *a, const float *b, float *out, int 
 
 inline void run_words(int k, const uint32_t *a, const uint32_t *b, uint32_t *out, int)
 {
-	using V = simd::vec<uint32_t, simd::FLOATS>;
-	constexpr int N = 16 / simd::FLOATS;
+	using V = simd_::vec<uint32_t, simd_::FLOATS>;
+	constexpr int N = 16 / simd_::FLOATS;
 	V acc[4][N] = {};
 
 	for (int i = 0; i < k; i++, a += 4, b += 16)
 		for (int c = 0; c < N; c++) {
-			const V y = simd::load_raw<V>(b + c * simd::FLOATS);
+			const V y = simd_::load_raw<V>(b + c * simd_::FLOATS);
 
 			for (int r = 0; r < 4; r++)
 				acc[r][c] += a[r] * y;
@@ -145,7 +145,7 @@ inline const kernel_table<uint32_t> &kernels<uint32_t>()
 	return table;
 }
 
-} // namespace matmul
+} // namespace matmul_
 } // namespace pto
 
 #endif

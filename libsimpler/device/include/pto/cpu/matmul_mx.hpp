@@ -15,7 +15,7 @@
 #include "pto/cpu/matmul.hpp"
 
 namespace pto {
-namespace mx {
+namespace mx_ {
 
 template <typename T>
 inline constexpr bool is_operand_v =
@@ -31,7 +31,7 @@ struct floats {
 	explicit floats(size_t n) : p(static_cast<float *>(malloc(n * sizeof(float) + 1)))
 	{
 		if (!p)
-			core::fail("TMATMUL_MX: no memory for %zu elements", n);
+			core_::fail("TMATMUL_MX: no memory for %zu elements", n);
 	}
 	~floats() { free(p); }
 	floats(const floats &) = delete;
@@ -67,7 +67,7 @@ inline double scale_of(uint8_t code)
 {
 	if (code == 255)
 		return __builtin_nan("");
-	return bits::cast<double>(uint64_t(code - 127 + 1023) << 52);
+	return bits_::cast<double>(uint64_t(code - 127 + 1023) << 52);
 }
 
 /* Elements of both operands, in row order, and their scales as doubles. */
@@ -111,7 +111,7 @@ struct operands {
 };
 
 template <typename C>
-inline void finish(C &c, int i, int j, float v, const matmul::addend<float> &add)
+inline void finish(C &c, int i, int j, float v, const matmul_::addend<float> &add)
 {
 	if (add.tile)
 		v = *add.tile->at(i, j) + v;
@@ -142,7 +142,7 @@ constexpr void check_types()
 
 template <typename C, typename A, typename AS, typename B, typename BS>
 inline void product(C &c, const A &a, const AS &as, const B &b, const BS &bs,
-		    const matmul::addend<float> &add)
+		    const matmul_::addend<float> &add)
 {
 	check_types<C, A, AS, B, BS>();
 	const int m = a.GetValidRow(), k = a.GetValidCol(), n = b.GetValidCol();
@@ -150,9 +150,9 @@ inline void product(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 	const operands<A, AS, B, BS> ops{a, as, b, bs, m, k, n, groups};
 
 	if (!c.data() || !a.data() || !b.data() || !as.data() || !bs.data())
-		core::fail("TMATMUL_MX: a tile has no memory; TASSIGN it first");
+		core_::fail("TMATMUL_MX: a tile has no memory; TASSIGN it first");
 	if (groups > AS::Cols || groups > BS::Rows || m > AS::Rows || n > BS::Cols)
-		core::fail("TMATMUL_MX: scales of %d x %d and %d x %d are too few for %d x %d x %d",
+		core_::fail("TMATMUL_MX: scales of %d x %d and %d x %d are too few for %d x %d x %d",
 			   AS::Rows, AS::Cols, BS::Rows, BS::Cols, m, k, n);
 	if (m <= 0 || n <= 0)
 		return;
@@ -160,8 +160,8 @@ inline void product(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 		const floats fa(size_t(m) * k), fb(size_t(k) * n);
 
 		ops.scaled(fa.p, fb.p);
-		matmul::multiply(copy::tile_view(c), copy::strided(fa.p, k, 1),
-				 copy::strided(fb.p, n, 1), m, k, n, add);
+		matmul_::multiply(copy_::tile_view(c), copy_::strided(fa.p, k, 1),
+				 copy_::strided(fb.p, n, 1), m, k, n, add);
 		return;
 	}
 	for (int i = 0; i < m; i++)
@@ -181,7 +181,7 @@ inline void plain(C &c, const A &a, const AS &as, const B &b, const BS &bs)
 template <typename C, typename I, typename A, typename AS, typename B, typename BS>
 inline void accumulate(C &c, const I &in, const A &a, const AS &as, const B &b, const BS &bs)
 {
-	const auto from = copy::tile_view(in);
+	const auto from = copy_::tile_view(in);
 
 	product(c, a, as, b, bs, {&from, nullptr});
 }
@@ -190,45 +190,45 @@ template <typename C, typename A, typename AS, typename B, typename BS, typename
 inline void with_bias(C &c, const A &a, const AS &as, const B &b, const BS &bs, const Bias &bias)
 {
 	static_assert(std::is_same_v<typename Bias::DType, float> && Bias::Rows == 1 &&
-			      spans::is_rows<Bias>,
+			      spans_::is_rows<Bias>,
 		      "[PTO][SA] the bias is one plain row of floats");
 	product(c, a, as, b, bs, {nullptr, bias.data()});
 }
 
-} // namespace mx
+} // namespace mx_
 
 /* c = a * b with scales, or c = in + that, or that + bias[0, :] */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::plain(c, a, as, b, bs);
+	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::plain(c, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
-	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
+	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx_::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const I &in, const A &a, const AS &as, const B &b,
 				const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::accumulate(c, in, a, as, b, bs);
+	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::accumulate(c, in, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, typename Bias, PTO_EXTRA_T,
-	  std::enable_if_t<!mx::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
+	  std::enable_if_t<!mx_::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 				const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::with_bias(c, a, as, b, bs, bias);
+	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::with_bias(c, a, as, b, bs, bias);
 	return {};
 }
 
@@ -236,33 +236,33 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typena
 	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::plain(c, a, as, b, bs);
+	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::plain(c, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
-	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx::is_acc_v<I>, int> = 0>
+	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx_::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const I &in, const A &a, const AS &as, const B &b, const BS &bs,
 			      PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::accumulate(c, in, a, as, b, bs);
+	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::accumulate(c, in, a, as, b, bs);
 	return {};
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, typename Bias, PTO_EXTRA_T,
-	  std::enable_if_t<!mx::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
+	  std::enable_if_t<!mx_::is_acc_v<A> && is_tile_data_v<Bias>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 			      const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking::MATRIX, 0,
-		  checking::part(c, a.GetValidRow(), b.GetValidCol(), checking::WRITE),
-		  checking::in(a), checking::in(b), checking::in(as), checking::in(bs));
-	mx::with_bias(c, a, as, b, bs, bias);
+	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	mx_::with_bias(c, a, as, b, bs, bias);
 	return {};
 }
 
@@ -273,10 +273,10 @@ PTO_INST RecordEvent TGET_SCALE_ADDR(D &dst, const S &src, const W &...)
 	static_assert((S::Loc == TileType::Left && D::Loc == TileType::ScaleLeft) ||
 			      (S::Loc == TileType::Right && D::Loc == TileType::ScaleRight),
 		      "[PTO][SA] TGET_SCALE_ADDR: ScaleLeft of Left, or ScaleRight of Right");
-	const uint8_t *base = core::arena_base(core::self(), assign::arena_of(S::Loc));
+	const uint8_t *base = core_::arena_base(core_::self(), assign_::arena_of(S::Loc));
 	const uint8_t *at = reinterpret_cast<const uint8_t *>(src.data());
 
-	dst.Bind(assign::resolve_tile<D>(uint64_t(at - base) / 16));
+	dst.Bind(assign_::resolve_tile<D>(uint64_t(at - base) / 16));
 	return {};
 }
 

@@ -12,7 +12,7 @@
 #include "pto/cpu/fixpipe.hpp"
 
 namespace pto {
-namespace table {
+namespace table_ {
 
 /* A tensor as rows of dim 4; dims 0 to 3 count the rows. */
 template <typename E>
@@ -83,21 +83,21 @@ inline bool by_rows(const T &t, const I &idx)
 
 inline __attribute__((noinline, cold)) void outside(const char *op, int64_t i, int64_t n)
 {
-	core::fail("%s: index %lld is not within the table's %lld entries", op,
+	core_::fail("%s: index %lld is not within the table's %lld entries", op,
 		   static_cast<long long>(i), static_cast<long long>(n));
 }
 
 template <GatherOOB Oob, typename D, typename G, typename I>
 inline void gather(D &d, const G &g, const I &idx, bool rows)
 {
-	using E = copy::raw_t<typename D::DType>;
+	using E = copy_::raw_t<typename D::DType>;
 	const view<E> tab = of<E>(g);
-	const copy::view<E> to = copy::raw_view(d);
+	const copy_::view<E> to = copy_::raw_view(d);
 	const int64_t limit = rows ? tab.rows() : tab.rows() * tab.cols();
 	const int cols = d.GetValidCol(), step = rows ? cols : 1;
 
 	if (rows && cols > tab.cols())
-		core::fail("MGATHER: %d columns are more than a table row's %lld", cols,
+		core_::fail("MGATHER: %d columns are more than a table row's %lld", cols,
 			   static_cast<long long>(tab.cols()));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < cols; c += step) {
@@ -126,14 +126,14 @@ inline E combine(ScatterAtomicOp op, E old, E v)
 template <typename E>
 inline void update_extreme(ScatterAtomicOp op, E *d, E v)
 {
-	using U = typename simd::int_of_bytes<sizeof(E)>::u;
+	using U = typename simd_::int_of_bytes<sizeof(E)>::u;
 	U *word = reinterpret_cast<U *>(d);
-	/* relaxed: as fixpipe::add_to(), only the final value counts */
+	/* relaxed: as fixpipe_::add_to(), only the final value counts */
 	U old = __atomic_load_n(word, __ATOMIC_RELAXED);
 	U next;
 
 	do
-		next = bits::cast<U>(combine(op, bits::cast<E>(old), v));
+		next = bits_::cast<U>(combine(op, bits_::cast<E>(old), v));
 	/* relaxed: partner is the same exchange on other cores */
 	while (!__atomic_compare_exchange_n(word, &old, next, true, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED));
@@ -145,7 +145,7 @@ inline void put(E *to, E v)
 	if constexpr (Op == ScatterAtomicOp::None)
 		*to = v;
 	else if constexpr (Op == ScatterAtomicOp::Add)
-		fixpipe::add_to(to, v);
+		fixpipe_::add_to(to, v);
 	else
 		update_extreme(Op, to, v);
 }
@@ -155,12 +155,12 @@ inline void scatter(const G &g, const S &src, const I &idx, bool rows)
 {
 	using E = typename S::DType;
 	const view<E> tab = of<E>(g);
-	const copy::view<E> from = copy::tile_view(src);
+	const copy_::view<E> from = copy_::tile_view(src);
 	const int64_t limit = rows ? tab.rows() : tab.rows() * tab.cols();
 	const int cols = src.GetValidCol(), step = rows ? cols : 1;
 
 	if (rows && cols > tab.cols())
-		core::fail("MSCATTER: %d columns are more than a table row's %lld", cols,
+		core_::fail("MSCATTER: %d columns are more than a table row's %lld", cols,
 			   static_cast<long long>(tab.cols()));
 	for (int r = 0; r < src.GetValidRow(); r++)
 		for (int c = 0; c < cols; c += step) {
@@ -179,25 +179,25 @@ inline void scatter(const G &g, const S &src, const I &idx, bool rows)
 		}
 }
 
-} // namespace table
+} // namespace table_
 
 /* Row: d[r, :] = row idx[r, 0] of the table; Elem: d[r, c] = its element number idx[r, c]. */
 template <Coalesce Mode, GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename I,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MGATHER", checking::pipe_of_gather(D::Loc), 0, checking::out(d),
-		  checking::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking::READ));
-	table::gather<Oob>(d, g, idx, Mode == Coalesce::Row);
+	PTO_CHECK("MGATHER", checking_::pipe_of_gather(D::Loc), 0, checking_::out(d),
+		  checking_::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking_::READ));
+	table_::gather<Oob>(d, g, idx, Mode == Coalesce::Row);
 	return {};
 }
 /* Without a mode: by rows unless there is an index for each element. */
 template <GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename I, PTO_EXTRA_T>
 PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MGATHER", checking::pipe_of_gather(D::Loc), 0, checking::out(d),
-		  checking::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking::READ));
-	table::gather<Oob>(d, g, idx, table::by_rows(d, idx));
+	PTO_CHECK("MGATHER", checking_::pipe_of_gather(D::Loc), 0, checking_::out(d),
+		  checking_::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking_::READ));
+	table_::gather<Oob>(d, g, idx, table_::by_rows(d, idx));
 	return {};
 }
 template <Coalesce Mode, ScatterAtomicOp Op = ScatterAtomicOp::None,
@@ -206,8 +206,8 @@ template <Coalesce Mode, ScatterAtomicOp Op = ScatterAtomicOp::None,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MSCATTER", checking::VECTOR, 0, checking::in(src), checking::in(idx));
-	table::scatter<Op, Oob>(g, src, idx, Mode == Coalesce::Row);
+	PTO_CHECK("MSCATTER", checking_::VECTOR, 0, checking_::in(src), checking_::in(idx));
+	table_::scatter<Op, Oob>(g, src, idx, Mode == Coalesce::Row);
 	return {};
 }
 template <ScatterAtomicOp Op = ScatterAtomicOp::None, ScatterOOB Oob = ScatterOOB::Undefined,
@@ -215,8 +215,8 @@ template <ScatterAtomicOp Op = ScatterAtomicOp::None, ScatterOOB Oob = ScatterOO
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MSCATTER", checking::VECTOR, 0, checking::in(src), checking::in(idx));
-	table::scatter<Op, Oob>(g, src, idx, table::by_rows(src, idx));
+	PTO_CHECK("MSCATTER", checking_::VECTOR, 0, checking_::in(src), checking_::in(idx));
+	table_::scatter<Op, Oob>(g, src, idx, table_::by_rows(src, idx));
 	return {};
 }
 

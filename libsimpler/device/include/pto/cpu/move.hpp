@@ -13,7 +13,7 @@
 #include "pto/cpu/fixpipe.hpp"
 
 namespace pto {
-namespace move {
+namespace move_ {
 
 /* True for a tile of quantisation parameters. */
 template <typename T, bool = is_tile_data_v<T>>
@@ -24,7 +24,7 @@ inline constexpr bool is_params_v<T, true> = T::Loc == TileType::Scaling;
 /* Moves rows x cols elements; an accumulator source, or a type change, converts. */
 template <bool Relu, typename D, typename S>
 inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int rows, int cols,
-		   const fixpipe::quant *q = nullptr)
+		   const fixpipe_::quant *q = nullptr)
 {
 	using DE = typename D::DType;
 	using SE = typename S::DType;
@@ -32,23 +32,23 @@ inline void window(D &dst, int dr, int dc, const S &src, int sr, int sc, int row
 		std::is_same_v<DE, SE> || (sizeof(DE) == sizeof(SE) && S::Loc != TileType::Acc);
 
 	if (!dst.data() || !src.data())
-		core::fail("a tile has no memory; TASSIGN it first");
+		core_::fail("a tile has no memory; TASSIGN it first");
 	if constexpr (is_packed_v<DE>)
-		blocked::move_codes(dst, dr, dc, src, sr, sc, rows, cols);
+		blocked_::move_codes(dst, dr, dc, src, sr, sc, rows, cols);
 	else if constexpr (plain && !Relu)
-		copy::region(copy::move_bits(), copy::raw_view(dst), dr, dc, copy::raw_view(src),
+		copy_::region(copy_::move_bits(), copy_::raw_view(dst), dr, dc, copy_::raw_view(src),
 			     sr, sc, rows, cols);
 	else
-		copy::region(fixpipe::convert<DE, SE, Relu>{q}, copy::tile_view(dst), dr, dc,
-			     copy::tile_view(src), sr, sc, rows, cols);
+		copy_::region(fixpipe_::convert<DE, SE, Relu>{q}, copy_::tile_view(dst), dr, dc,
+			     copy_::tile_view(src), sr, sc, rows, cols);
 }
 
 template <bool Relu, typename D, typename S>
-inline void whole(D &dst, const S &src, const fixpipe::quant *q = nullptr)
+inline void whole(D &dst, const S &src, const fixpipe_::quant *q = nullptr)
 {
-	if (core::checked() &&
+	if (core_::checked() &&
 	    (dst.GetValidRow() != src.GetValidRow() || dst.GetValidCol() != src.GetValidCol()))
-		core::fail("TMOV: valid regions differ: destination %d x %d, source %d x %d",
+		core_::fail("TMOV: valid regions differ: destination %d x %d, source %d x %d",
 			   dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(),
 			   src.GetValidCol());
 	window<Relu>(dst, 0, 0, src, 0, 0, dst.GetValidRow(), dst.GetValidCol(), q);
@@ -58,7 +58,7 @@ inline __attribute__((noinline, cold)) void out_of_bounds(const char *op, int64_
 							  int rows, int cols, int in_rows,
 							  int in_cols)
 {
-	core::fail("%s: %d x %d elements at (%lld, %lld) are not within %d x %d", op, rows, cols,
+	core_::fail("%s: %d x %d elements at (%lld, %lld) are not within %d x %d", op, rows, cols,
 		   static_cast<long long>(row), static_cast<long long>(col), in_rows, in_cols);
 }
 
@@ -93,40 +93,40 @@ inline void insert(D &dst, const S &src, int64_t row, int64_t col)
 	window<Relu>(dst, int(row), int(col), src, 0, 0, src.GetValidRow(), src.GetValidCol());
 }
 
-} // namespace move
+} // namespace move_
 
-/* A 64-bit scalar after the tiles is a quantisation parameter (see fixpipe::quant). */
+/* A 64-bit scalar after the tiles is a quantisation parameter (see fixpipe_::quant). */
 template <
 	typename D, typename S, PTO_EXTRA_T,
-	std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move::is_params_v<W1>, int> = 0>
+	std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move_::is_params_v<W1>, int> = 0>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
-		  checking::in(src));
-	const fixpipe::quant q(w1, w2, w3, w4);
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+		  checking_::in(src));
+	const fixpipe_::quant q(w1, w2, w3, w4);
 
-	move::whole<false>(dst, src, q.pointer());
+	move_::whole<false>(dst, src, q.pointer());
 	return {};
 }
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
-		  checking::in(src));
-	const fixpipe::quant q(w1, w2, w3, w4);
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+		  checking_::in(src));
+	const fixpipe_::quant q(w1, w2, w3, w4);
 
-	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
+	move_::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 template <typename D, typename S, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
-		  checking::in(src));
-	const fixpipe::quant q(w1, w2, w3, w4);
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+		  checking_::in(src));
+	const fixpipe_::quant q(w1, w2, w3, w4);
 
-	move::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
+	move_::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
 	return {};
 }
 
@@ -135,17 +135,17 @@ template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
 PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TEXTRACT", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
-		  checking::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
-	move::extract<false>(dst, src, row, col);
+	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+		  checking_::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
+	move_::extract<false>(dst, src, row, col);
 	return {};
 }
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TEXTRACT", checking::pipe_of_move(D::Loc, S::Loc), 0, checking::out(dst),
-		  checking::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
-	move::extract<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
+	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+		  checking_::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
+	move_::extract<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
 	return {};
 }
 
@@ -154,19 +154,19 @@ template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
 PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TINSERT", checking::pipe_of_move(D::Loc, S::Loc), 0,
-		  checking::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
-		  checking::in(src));
-	move::insert<false>(dst, src, row, col);
+	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), 0,
+		  checking_::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
+		  checking_::in(src));
+	move_::insert<false>(dst, src, row, col);
 	return {};
 }
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TINSERT", checking::pipe_of_move(D::Loc, S::Loc), 0,
-		  checking::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
-		  checking::in(src));
-	move::insert<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
+	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), 0,
+		  checking_::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
+		  checking_::in(src));
+	move_::insert<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
 	return {};
 }
 

@@ -10,7 +10,7 @@
 #include "pto/cpu/math.hpp"
 
 namespace pto {
-namespace simd {
+namespace simd_ {
 
 /* Applies a function of scalars to each lane. */
 template <typename F, typename V, typename... Rest>
@@ -268,7 +268,7 @@ PTO_SIMD scalar_middle<Op, V> with_middle(Op op, V s)
 	return {op, s};
 }
 
-} // namespace simd
+} // namespace simd_
 } // namespace pto
 
 #endif

@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) inline const char pto_kernel_may_block = 
 }
 
 namespace pto {
-namespace pipe {
+namespace pipe_ {
 
 constexpr bool is_split(TileSplitAxis s) { return s != TileSplitAxis::TILE_NO_SPLIT; }
 constexpr bool is_rows(TileSplitAxis s)
@@ -65,22 +65,22 @@ template <bool Relu, typename E, typename T>
 inline void write_share(uint8_t *elems, PipeLane &lane, const T &t, int row, int col)
 {
 	using S = typename T::DType;
-	using Raw = copy::raw_t<E>;
-	const fixpipe::preset *set = fixpipe::quantises<E, S> ? fixpipe::active_preset() : nullptr;
-	const fixpipe::quant *q = set && set->scalar.given ? &set->scalar : nullptr;
+	using Raw = copy_::raw_t<E>;
+	const fixpipe_::preset *set = fixpipe_::quantises<E, S> ? fixpipe_::active_preset() : nullptr;
+	const fixpipe_::quant *q = set && set->scalar.given ? &set->scalar : nullptr;
 
 	lane.elem_bytes = sizeof(E);
 	(void)q;
 	if constexpr (std::is_same_v<E, S> && !Relu)
-		copy::region(
-			copy::move_bits(),
-			copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1),
-			0, 0, copy::raw_view(t), row, col, lane.rows, lane.cols);
+		copy_::region(
+			copy_::move_bits(),
+			copy_::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1),
+			0, 0, copy_::raw_view(t), row, col, lane.rows, lane.cols);
 	else
-		copy::region(
-			fixpipe::convert<E, S, Relu>{q},
-			copy::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0,
-			0, copy::tile_view(t), row, col, lane.rows, lane.cols);
+		copy_::region(
+			fixpipe_::convert<E, S, Relu>{q},
+			copy_::strided(reinterpret_cast<E *>(elems + lane.offset), lane.pitch, 1), 0,
+			0, copy_::tile_view(t), row, col, lane.rows, lane.cols);
 }
 
 inline int clip(int valid, int from, int size)
@@ -147,7 +147,7 @@ inline void push(Pipe &p, const T &t)
 	const uint32_t lanes = split ? 2 : 1;
 
 	if (!t.data())
-		core::fail("TPUSH: the tile has no memory; TASSIGN it first");
+		core_::fail("TPUSH: the tile has no memory; TASSIGN it first");
 	if (!cube && is_idle_lane(split))
 		return;
 	uint8_t *slot = ops->push_begin(&key, dir, lanes);
@@ -171,17 +171,17 @@ inline typename T::DType *local_buffer(const Pipe &p)
 	constexpr uint64_t slots = Pipe::LocalSlotNum ? Pipe::LocalSlotNum : 1;
 	const uint64_t base = on_cube(T::Loc) ? p.v2c_buf : p.c2v_buf;
 
-	return assign::resolve_tile<T>(base + (p.popped % slots) * Pipe::SlotBytes);
+	return assign_::resolve_tile<T>(base + (p.popped % slots) * Pipe::SlotBytes);
 }
 
 template <typename T>
 inline void check_share(const T &, const PipeLane &lane, int row, int col)
 {
 	if (lane.elem_bytes != sizeof(typename T::DType))
-		core::fail("TPOP: the tile's elements have %zu bytes, the pushed ones %u",
+		core_::fail("TPOP: the tile's elements have %zu bytes, the pushed ones %u",
 			   sizeof(typename T::DType), lane.elem_bytes);
 	if (row + lane.rows > T::Rows || col + lane.cols > T::Cols)
-		core::fail("TPOP: %u x %u pushed elements at (%d, %d) do not fit into the %d x %d "
+		core_::fail("TPOP: %u x %u pushed elements at (%d, %d) do not fit into the %d x %d "
 			   "tile",
 			   lane.rows, lane.cols, row, col, T::Rows, T::Cols);
 }
@@ -189,11 +189,11 @@ inline void check_share(const T &, const PipeLane &lane, int row, int col)
 template <typename T>
 inline void read_share(T &t, const PipeLane &lane, uint8_t *elems, int row, int col)
 {
-	using Raw = copy::raw_t<typename T::DType>;
+	using Raw = copy_::raw_t<typename T::DType>;
 
 	check_share(t, lane, row, col);
-	copy::region(copy::move_bits(), copy::raw_view(t), row, col,
-		     copy::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0,
+	copy_::region(copy_::move_bits(), copy_::raw_view(t), row, col,
+		     copy_::strided(reinterpret_cast<Raw *>(elems + lane.offset), lane.pitch, 1), 0,
 		     0, lane.rows, lane.cols);
 }
 
@@ -260,7 +260,7 @@ template <typename Pipe>
 inline pto_pipe_dir push_dir()
 {
 	if (Pipe::Dir == DIR_BOTH)
-		return core::self()->is_aic ? PTO_PIPE_C2V : PTO_PIPE_V2C;
+		return core_::self()->is_aic ? PTO_PIPE_C2V : PTO_PIPE_V2C;
 	return Pipe::Dir == DIR_C2V || Pipe::Dir == DIR_C2V_GM ? PTO_PIPE_C2V : PTO_PIPE_V2C;
 }
 template <typename Pipe>
@@ -268,7 +268,7 @@ inline pto_pipe_dir pop_dir()
 {
 	if (Pipe::Dir != DIR_BOTH)
 		return push_dir<Pipe>();
-	return core::self()->is_aic ? PTO_PIPE_V2C : PTO_PIPE_C2V;
+	return core_::self()->is_aic ? PTO_PIPE_V2C : PTO_PIPE_C2V;
 }
 
 template <typename Pipe, TileSplitAxis Split>
@@ -316,9 +316,9 @@ inline void push_tensor(Pipe &p, const G &g)
 
 	if (!p.allocated ||
 	    reinterpret_cast<const uint8_t *>(g.data()) != share<Pipe>(p.allocated, split))
-		core::fail("TPUSH: the tensor is not the slot that TALLOC gave");
+		core_::fail("TPUSH: the tensor is not the slot that TALLOC gave");
 	if (bytes > Pipe::SlotBytes / (split ? 2 : 1))
-		core::fail("TPUSH: %zu bytes are more than the slot of %u", bytes, Pipe::SlotBytes);
+		core_::fail("TPUSH: %zu bytes are more than the slot of %u", bytes, Pipe::SlotBytes);
 	PipeSlotHeader *head = reinterpret_cast<PipeSlotHeader *>(p.allocated);
 	PipeLane &lane = head->lane[split ? lane_of(true) : 0];
 
@@ -340,14 +340,14 @@ inline void pop_tensor(Pipe &p, G &g)
 	const PipeLane &lane = head->lane[lane_of(is_split(Split))];
 
 	if (lane.elem_bytes != sizeof(typename G::RawDType))
-		core::fail("TPOP: the tensor's elements have %zu bytes, the pushed ones %u",
+		core_::fail("TPOP: the tensor's elements have %zu bytes, the pushed ones %u",
 			   sizeof(typename G::RawDType), lane.elem_bytes);
 	g.SetAddr(
 		reinterpret_cast<typename G::DType *>(slot + sizeof(PipeSlotHeader) + lane.offset));
 	p.popped++;
 }
 
-} // namespace pipe
+} // namespace pipe_
 
 /* Waits for a free slot and sends the tile's valid region through it. */
 template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
@@ -355,8 +355,8 @@ template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_N
 	  std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TPUSH(Pipe &p, const T &t, PTO_EXTRA)
 {
-	PTO_CHECK("TPUSH", checking::pipe_of_store(T::Loc), 0, checking::in(t));
-	pipe::push<Pipe, Split, Params>(p, t);
+	PTO_CHECK("TPUSH", checking_::pipe_of_store(T::Loc), 0, checking_::in(t));
+	pipe_::push<Pipe, Split, Params>(p, t);
 	return {};
 }
 /* Older operand order; never split. */
@@ -364,8 +364,8 @@ template <typename T, typename Pipe, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
 PTO_INST RecordEvent TPUSH(const T &t, Pipe &p, PTO_EXTRA)
 {
-	PTO_CHECK("TPUSH", checking::pipe_of_store(T::Loc), 0, checking::in(t));
-	pipe::push<Pipe, TileSplitAxis::TILE_NO_SPLIT, FixpipeParams<>>(p, t);
+	PTO_CHECK("TPUSH", checking_::pipe_of_store(T::Loc), 0, checking_::in(t));
+	pipe_::push<Pipe, TileSplitAxis::TILE_NO_SPLIT, FixpipeParams<>>(p, t);
 	return {};
 }
 
@@ -374,16 +374,16 @@ template <typename Pipe, typename T, TileSplitAxis Split = TileSplitAxis::TILE_N
 	  PTO_EXTRA_T, std::enable_if_t<is_pipe_v<Pipe> && is_tile_data_v<T>, int> = 0>
 PTO_INST RecordEvent TPOP(Pipe &p, T &t, PTO_EXTRA)
 {
-	pipe::pop<Pipe, Split>(p, t);
-	PTO_CHECK("TPOP", checking::SCALAR, 0, checking::arrived(t));
+	pipe_::pop<Pipe, Split>(p, t);
+	PTO_CHECK("TPOP", checking_::SCALAR, 0, checking_::arrived(t));
 	return {};
 }
 template <typename T, typename Pipe, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<T> && is_pipe_v<Pipe>, int> = 0>
 PTO_INST RecordEvent TPOP(T &t, Pipe &p, PTO_EXTRA)
 {
-	pipe::pop<Pipe, TileSplitAxis::TILE_NO_SPLIT>(p, t);
-	PTO_CHECK("TPOP", checking::SCALAR, 0, checking::arrived(t));
+	pipe_::pop<Pipe, TileSplitAxis::TILE_NO_SPLIT>(p, t);
+	PTO_CHECK("TPOP", checking_::SCALAR, 0, checking_::arrived(t));
 	return {};
 }
 
@@ -392,7 +392,7 @@ template <typename Pipe, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT, typ
 	  std::enable_if_t<!(is_global_data_v<W> || ...), int> = 0>
 PTO_INST RecordEvent TFREE(Pipe &p, const W &...)
 {
-	pipe::release<Pipe, Split>(p);
+	pipe_::release<Pipe, Split>(p);
 	return {};
 }
 
@@ -401,21 +401,21 @@ template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_N
 	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
 PTO_INST RecordEvent TALLOC(Pipe &p, G &g, const W &...)
 {
-	pipe::allocate<Pipe, Split>(p, g);
+	pipe_::allocate<Pipe, Split>(p, g);
 	return {};
 }
 template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
 	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
 PTO_INST RecordEvent TPUSH(Pipe &p, const G &g, const W &...)
 {
-	pipe::push_tensor<Pipe, Split>(p, g);
+	pipe_::push_tensor<Pipe, Split>(p, g);
 	return {};
 }
 template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT,
 	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
 PTO_INST RecordEvent TPOP(Pipe &p, G &g, const W &...)
 {
-	pipe::pop_tensor<Pipe, Split>(p, g);
+	pipe_::pop_tensor<Pipe, Split>(p, g);
 	return {};
 }
 /* Gives the slot back that a TPOP bound the tensor to. */
@@ -423,7 +423,7 @@ template <typename Pipe, typename G, TileSplitAxis Split = TileSplitAxis::TILE_N
 	  typename... W, std::enable_if_t<is_pipe_v<Pipe> && is_global_data_v<G>, int> = 0>
 PTO_INST RecordEvent TFREE(Pipe &p, const G &, const W &...)
 {
-	pipe::release<Pipe, Split>(p);
+	pipe_::release<Pipe, Split>(p);
 	return {};
 }
 

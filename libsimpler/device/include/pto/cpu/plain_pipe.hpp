@@ -14,7 +14,7 @@
 #include "pto/common/hooks.hpp"
 
 namespace pto {
-namespace pipe {
+namespace pipe_ {
 
 /* All zero is a valid ring; counts are of slots, per lane, since the beginning. */
 struct plain_ring {
@@ -65,7 +65,7 @@ inline plain_ring *ring_of(const pto_pipe *p, pto_pipe_dir dir)
 		void *state = h.pipe_state(key, bytes);
 
 		if (!state)
-			core::fail("pto_sim_get_pipe_shared_state gave no memory for a pipe");
+			core_::fail("pto_sim_get_pipe_shared_state gave no memory for a pipe");
 		return static_cast<plain_ring *>(state);
 	}
 	return own_ring(key ^ (c->task_cookie << 20) ^ (uint64_t(uint32_t(c->block_idx)) << 34),
@@ -149,7 +149,7 @@ inline __attribute__((noinline)) const pto_core_ops *plain_services()
 	return &ops;
 }
 
-} // namespace pipe
+} // namespace pipe_
 } // namespace pto
 
 #endif

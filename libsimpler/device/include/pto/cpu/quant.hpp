@@ -14,7 +14,7 @@
 #include "pto/cpu/copy.hpp"
 
 namespace pto {
-namespace quantise {
+namespace quantise_ {
 
 /* Operands that may be given as a tile or as a pointer to one. */
 template <typename T>
@@ -94,12 +94,12 @@ inline uint8_t shared_exponent(float max)
 	if (max != max)
 		return 255;
 	if constexpr (Alg == QuantScaleAlg::NV) {
-		const uint32_t x = bits::cast<uint32_t>(max * (1.0f / Target::largest));
+		const uint32_t x = bits_::cast<uint32_t>(max * (1.0f / Target::largest));
 		const uint32_t up = (x >> 23) + ((x & 0x7fffffu) != 0);
 
 		return uint8_t(up > 254 ? 254 : up);
 	}
-	uint32_t x = bits::cast<uint32_t>(max);
+	uint32_t x = bits_::cast<uint32_t>(max);
 
 	if (is_fp4)
 		x &= 0xffff0000u;
@@ -113,7 +113,7 @@ inline float scaling_of(uint8_t code)
 {
 	if (code == 255)
 		return __builtin_nanf("");
-	return bits::cast<float>(code == 254 ? 0x00400000u : uint32_t(254 - code) << 23);
+	return bits_::cast<float>(code == 254 ? 0x00400000u : uint32_t(254 - code) << 23);
 }
 
 /* Sets element number @g, in row order of the valid region. */
@@ -147,7 +147,7 @@ inline void mx(D &d, E &exp, M &max, F &scaling, const S &src)
 
 	for (int r = 0, g = 0; r < src.GetValidRow(); r++)
 		for (int c = 0; c < cols; c += GROUP, g++) {
-			const int n = copy::least(GROUP, cols - c);
+			const int n = copy_::least(GROUP, cols - c);
 			float top = 0;
 
 			for (int i = 0; i < n; i++) {
@@ -168,17 +168,17 @@ inline void mx(D &d, E &exp, M &max, F &scaling, const S &src)
 		}
 }
 
-} // namespace quantise
+} // namespace quantise_
 
 /* INT8_SYM: d = clamp(nearbyint(src * scale[r])); the scale is the reciprocal of the step. */
 template <QuantType Type, typename D, typename S, typename P, PTO_EXTRA_T,
 	  std::enable_if_t<Type == QuantType::INT8_SYM, int> = 0>
 PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, PTO_EXTRA)
 {
-	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
+	PTO_CHECK("TQUANT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
 	static_assert(std::is_same_v<typename D::DType, int8_t>,
 		      "[PTO][SA] INT8_SYM gives elements of int8_t");
-	quantise::int8(d, src, quantise::deref(scale), 0.0f);
+	quantise_::int8(d, src, quantise_::deref(scale), 0.0f);
 	return {};
 }
 /* INT8_ASYM: plus offset[r], to uint8_t. */
@@ -186,10 +186,10 @@ template <QuantType Type, typename D, typename S, typename P, typename O, PTO_EX
 	  std::enable_if_t<Type == QuantType::INT8_ASYM, int> = 0>
 PTO_INST RecordEvent TQUANT(D &d, const S &src, const P &scale, O &&offset, PTO_EXTRA)
 {
-	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
+	PTO_CHECK("TQUANT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
 	static_assert(std::is_same_v<typename D::DType, uint8_t>,
 		      "[PTO][SA] INT8_ASYM gives elements of uint8_t");
-	quantise::int8(d, src, quantise::deref(scale), quantise::deref(offset));
+	quantise_::int8(d, src, quantise_::deref(scale), quantise_::deref(offset));
 	return {};
 }
 /* MX formats: shared exponents, largest magnitudes and multipliers of groups of 32 columns. */
@@ -198,24 +198,24 @@ template <QuantType Type, QuantScaleAlg Alg = QuantScaleAlg::OCP, typename D, ty
 	  std::enable_if_t<Type == QuantType::MXFP8 || Type == QuantType::MXFP4_E2M1, int> = 0>
 PTO_INST RecordEvent TQUANT(D &d, E &&exp, M &&max, F &&scaling, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
-	using Target = std::conditional_t<Type == QuantType::MXFP8, quantise::e4m3_target,
-					  quantise::e2m1_target>;
+	PTO_CHECK("TQUANT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
+	using Target = std::conditional_t<Type == QuantType::MXFP8, quantise_::e4m3_target,
+					  quantise_::e2m1_target>;
 
-	quantise::mx<Target, Alg>(d, quantise::deref(exp), quantise::deref(max),
-				  quantise::deref(scaling), src);
+	quantise_::mx<Target, Alg>(d, quantise_::deref(exp), quantise_::deref(max),
+				  quantise_::deref(scaling), src);
 	return {};
 }
 /* d = (src - offset) * scale */
 template <typename D, typename S, typename P, typename O, PTO_EXTRA_T>
 PTO_INST RecordEvent TDEQUANT(D &d, const S &src, const P &scale, const O &offset, PTO_EXTRA)
 {
-	PTO_CHECK("TDEQUANT", checking::VECTOR, 0, checking::out(d), checking::in(src));
+	PTO_CHECK("TDEQUANT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++)
 			d.SetElement(r, c,
-				     (float(src.GetElement(r, c)) - quantise::param(offset, r, c)) *
-					     quantise::param(scale, r, c));
+				     (float(src.GetElement(r, c)) - quantise_::param(offset, r, c)) *
+					     quantise_::param(scale, r, c));
 	return {};
 }
 

@@ -12,11 +12,11 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace rearrange {
+namespace rearrange_ {
 
 inline __attribute__((noinline, cold)) void too_wide(const char *op, int a, int b, int cols)
 {
-	core::fail("%s: %d and %d columns do not fit into the destination's %d", op, a, b, cols);
+	core_::fail("%s: %d and %d columns do not fit into the destination's %d", op, a, b, cols);
 }
 
 template <typename D, typename A, typename B>
@@ -35,8 +35,8 @@ inline void concat(D &d, const A &a, const B &b)
 
 	if (na + nb > D::Cols)
 		too_wide("TCONCAT", na, nb, D::Cols);
-	copy::region(copy::move_bits(), copy::raw_view(d), 0, 0, copy::raw_view(a), 0, 0, rows, na);
-	copy::region(copy::move_bits(), copy::raw_view(d), 0, na, copy::raw_view(b), 0, 0, rows,
+	copy_::region(copy_::move_bits(), copy_::raw_view(d), 0, 0, copy_::raw_view(a), 0, 0, rows, na);
+	copy_::region(copy_::move_bits(), copy_::raw_view(d), 0, na, copy_::raw_view(b), 0, 0, rows,
 		     nb);
 }
 
@@ -56,8 +56,8 @@ inline int concat_row(D &d, const A &a, const B &b, const NA &na, const NB &nb, 
 
 	if (ca + cb > D::Cols)
 		too_wide("TCONCAT", ca, cb, D::Cols);
-	copy::region(copy::move_bits(), copy::raw_view(d), r, 0, copy::raw_view(a), r, 0, 1, ca);
-	copy::region(copy::move_bits(), copy::raw_view(d), r, ca, copy::raw_view(b), r, 0, 1, cb);
+	copy_::region(copy_::move_bits(), copy_::raw_view(d), r, 0, copy_::raw_view(a), r, 0, 1, ca);
+	copy_::region(copy_::move_bits(), copy_::raw_view(d), r, ca, copy_::raw_view(b), r, 0, 1, cb);
 	return ca + cb;
 }
 
@@ -65,12 +65,12 @@ inline int concat_row(D &d, const A &a, const B &b, const NA &na, const NB &nb, 
 template <typename D, typename S>
 inline void pack(D &d, const S &src)
 {
-	using DE = copy::raw_t<typename D::DType>;
-	using SE = copy::raw_t<typename S::DType>;
+	using DE = copy_::raw_t<typename D::DType>;
+	using SE = copy_::raw_t<typename S::DType>;
 	static_assert(sizeof(DE) < sizeof(SE) && sizeof(SE) <= 4,
 		      "[PTO][SA] TPACK goes from 4 to 2 or 1 bytes, or from 2 to 1");
 
-	spans::run(
+	spans_::run(
 		[](size_t n, auto *to, auto *from) {
 			for (size_t i = 0; i < n; i++) {
 				SE v;
@@ -87,9 +87,9 @@ inline void pack(D &d, const S &src)
 
 /* Bits of an element, whatever its type. */
 template <typename T>
-inline copy::raw_t<typename T::DType> &bits_at(const T &t, int r, int c)
+inline copy_::raw_t<typename T::DType> &bits_at(const T &t, int r, int c)
 {
-	return reinterpret_cast<copy::raw_t<typename T::DType> *>(t.data())[T::Offset(r, c)];
+	return reinterpret_cast<copy_::raw_t<typename T::DType> *>(t.data())[T::Offset(r, c)];
 }
 
 /* Element @i of rows @a then @b of @n elements each. */
@@ -136,18 +136,18 @@ inline void split_pairs(D1 &d1, D0 &d0, const S &s)
 		}
 }
 
-} // namespace rearrange
+} // namespace rearrange_
 
 /* d = [a | b], row by row */
 template <typename D, typename A, typename B, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TCONCAT", checking::VECTOR, 0,
-		  checking::part(d, d.GetValidRow(), a.GetValidCol() + b.GetValidCol(),
-				 checking::WRITE),
-		  checking::in(a), checking::in(b));
-	rearrange::concat(d, a, b);
+	PTO_CHECK("TCONCAT", checking_::VECTOR, 0,
+		  checking_::part(d, d.GetValidRow(), a.GetValidCol() + b.GetValidCol(),
+				 checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	rearrange_::concat(d, a, b);
 	return {};
 }
 /* The first na[r] elements of row r of @a, then the first nb[r] of @b. */
@@ -156,11 +156,11 @@ template <
 	std::enable_if_t<is_tile_data_v<NA> && is_tile_data_v<NB> && !is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TCONCAT(D &d, const A &a, const B &b, const NA &na, const NB &nb, PTO_EXTRA)
 {
-	PTO_CHECK("TCONCAT", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b), checking::part(na, d.GetValidRow(), 1, checking::READ),
-		  checking::part(nb, d.GetValidRow(), 1, checking::READ));
+	PTO_CHECK("TCONCAT", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b), checking_::part(na, d.GetValidRow(), 1, checking_::READ),
+		  checking_::part(nb, d.GetValidRow(), 1, checking_::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
-		rearrange::concat_row(d, a, b, na, nb, r);
+		rearrange_::concat_row(d, a, b, na, nb, r);
 	return {};
 }
 /* The same; @nd receives the number of elements of each row. */
@@ -169,28 +169,28 @@ template <typename D, typename ND, typename A, typename B, typename NA, typename
 PTO_INST RecordEvent TCONCAT(D &d, ND &nd, const A &a, const B &b, const NA &na, const NB &nb,
 			     PTO_EXTRA)
 {
-	PTO_CHECK("TCONCAT", checking::VECTOR, 0, checking::out(d), checking::in(a),
-		  checking::in(b), checking::part(na, d.GetValidRow(), 1, checking::READ),
-		  checking::part(nb, d.GetValidRow(), 1, checking::READ));
+	PTO_CHECK("TCONCAT", checking_::VECTOR, 0, checking_::out(d), checking_::in(a),
+		  checking_::in(b), checking_::part(na, d.GetValidRow(), 1, checking_::READ),
+		  checking_::part(nb, d.GetValidRow(), 1, checking_::READ));
 	for (int r = 0; r < d.GetValidRow(); r++)
-		nd.SetElement(r, 0, rearrange::concat_row(d, a, b, na, nb, r));
+		nd.SetElement(r, 0, rearrange_::concat_row(d, a, b, na, nb, r));
 	return {};
 }
 /* The low bytes of wider elements, without saturation. */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TPACK(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TPACK", checking::VECTOR, checking::SAME, checking::out(d), checking::in(src));
-	rearrange::pack(d, src);
+	PTO_CHECK("TPACK", checking_::VECTOR, checking_::SAME, checking_::out(d), checking_::in(src));
+	rearrange_::pack(d, src);
 	return {};
 }
 /* d0, d1 = first and second half of s0[0], s1[0], s0[1], s1[1], ... */
 template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T>
 PTO_INST RecordEvent TINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
-	PTO_CHECK("TINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
-		  checking::in(s0), checking::in(s1));
-	rearrange::interleave(d1, d0, s1, s0);
+	PTO_CHECK("TINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
+		  checking_::in(s0), checking_::in(s1));
+	rearrange_::interleave(d1, d0, s1, s0);
 	return {};
 }
 /* The inverse; with one source its even elements to d0, its odd ones to d1. */
@@ -198,18 +198,18 @@ template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<S0>, int> = 0>
 PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
-	PTO_CHECK("TDEINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
-		  checking::in(s0), checking::in(s1));
-	rearrange::deinterleave(d1, d0, s1, s0);
+	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
+		  checking_::in(s0), checking_::in(s1));
+	rearrange_::deinterleave(d1, d0, s1, s0);
 	return {};
 }
 template <typename D1, typename D0, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S &s, PTO_EXTRA)
 {
-	PTO_CHECK("TDEINTERLEAVE", checking::VECTOR, 0, checking::out(d0), checking::out(d1),
-		  checking::in(s));
-	rearrange::split_pairs(d1, d0, s);
+	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
+		  checking_::in(s));
+	rearrange_::split_pairs(d1, d0, s);
 	return {};
 }
 

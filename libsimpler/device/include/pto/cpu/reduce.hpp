@@ -14,7 +14,7 @@
 #include "pto/cpu/spans.hpp"
 
 namespace pto {
-namespace reduce {
+namespace reduce_ {
 
 /* What a row is accumulated in: float for all floats, 32 or 64 bit for integers. */
 template <typename T>
@@ -24,24 +24,24 @@ using acc_t = std::conditional_t<
 			   std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>>;
 
 template <typename T>
-using acc_vec = simd::vec<acc_t<T>, simd::FLOATS>;
+using acc_vec = simd_::vec<acc_t<T>, simd_::FLOATS>;
 
 template <typename T>
 PTO_SIMD acc_vec<T> load(const T *p)
 {
 	if constexpr (is_float_like_v<T>)
-		return simd::load(p);
+		return simd_::load(p);
 	else
-		return __builtin_convertvector((simd::load_raw<simd::vec<T, simd::FLOATS>>(p)),
+		return __builtin_convertvector((simd_::load_raw<simd_::vec<T, simd_::FLOATS>>(p)),
 					       acc_vec<T>);
 }
 
 /* v[i][j] becomes v[j][i], for vectors of 32-bit elements. */
 template <typename V>
-PTO_SIMD void transpose(V (&v)[simd::FLOATS])
+PTO_SIMD void transpose(V (&v)[simd_::FLOATS])
 {
-	if constexpr (simd::FLOATS == 8) {
-		simd::transpose8_wide(v);
+	if constexpr (simd_::FLOATS == 8) {
+		simd_::transpose8_wide(v);
 	} else {
 		const V a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
 		const V b = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
@@ -70,19 +70,19 @@ template <bool Max, typename V>
 struct fold_arg {
 	using values = V;
 	V acc;
-	simd::vint at;
+	simd_::vint at;
 
 	PTO_SIMD void first(V x)
 	{
 		acc = x;
-		at = simd::vint{};
+		at = simd_::vint{};
 	}
 	PTO_SIMD void next(V x, int c)
 	{
-		const simd::vint better = Max ? acc < x : x < acc;
+		const simd_::vint better = Max ? acc < x : x < acc;
 
 		acc = better ? x : acc;
-		at = better ? simd::vint{} + c : at;
+		at = better ? simd_::vint{} + c : at;
 	}
 };
 
@@ -92,7 +92,7 @@ PTO_SIMD acc_vec<T> column(const T *const *row, int c)
 {
 	acc_vec<T> x = {};
 
-	for (int i = 0; i < simd::FLOATS; i++)
+	for (int i = 0; i < simd_::FLOATS; i++)
 		x[i] = acc_t<T>(row[i][c]);
 	return x;
 }
@@ -105,7 +105,7 @@ PTO_SIMD acc_vec<T> column(const T *const *row, int c)
 template <int G, typename Fold, typename T>
 __attribute__((noinline)) void rows_at_once(const T *const *row, int cols, Fold *out)
 {
-	constexpr int L = simd::FLOATS;
+	constexpr int L = simd_::FLOATS;
 	Fold fold[G];
 	int c = 0;
 
@@ -137,7 +137,7 @@ template <typename Fold, typename S, typename F>
 inline void each_row(const S &src, const F &done)
 {
 	using T = typename S::DType;
-	constexpr int L = simd::FLOATS;
+	constexpr int L = simd_::FLOATS;
 	const int rows = src.GetValidRow(), cols = src.GetValidCol();
 
 	if (rows <= 0 || cols <= 0)
@@ -146,7 +146,7 @@ inline void each_row(const S &src, const F &done)
 		const int n = rows - r < 2 * L ? rows - r : 2 * L;
 		Fold fold[2];
 
-		if constexpr (spans::is_rows<S>) {
+		if constexpr (spans_::is_rows<S>) {
 			const T *row[2 * L];
 
 			for (int i = 0; i < 2 * L; i++)
@@ -173,8 +173,8 @@ inline void each_row(const S &src, const F &done)
 template <typename D, typename S>
 inline void check_rows(const D &dst, const S &src)
 {
-	if (core::checked() && dst.GetValidRow() != src.GetValidRow())
-		core::fail("row reduction: destination has %d valid rows, source %d",
+	if (core_::checked() && dst.GetValidRow() != src.GetValidRow())
+		core_::fail("row reduction: destination has %d valid rows, source %d",
 			   dst.GetValidRow(), src.GetValidRow());
 }
 
@@ -182,7 +182,7 @@ inline void check_rows(const D &dst, const S &src)
 template <typename Op, typename S>
 inline typename S::DType wide_row(const S &src, int r)
 {
-	using V = simd::vec<typename S::DType, 2>;
+	using V = simd_::vec<typename S::DType, 2>;
 	V acc = V{} + src.GetElement(r, 0);
 
 	for (int c = 1; c < src.GetValidCol(); c++)
@@ -234,38 +234,38 @@ inline void row_arg(V &val, I &idx, const S &src)
 	});
 }
 
-} // namespace reduce
+} // namespace reduce_
 
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWSUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWSUM", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
-	reduce::along_rows<simd::op_add>(d, src);
+	PTO_CHECK("TROWSUM", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
+	reduce_::along_rows<simd_::op_add>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWPROD(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWPROD", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
-	reduce::along_rows<simd::op_mul>(d, src);
+	PTO_CHECK("TROWPROD", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
+	reduce_::along_rows<simd_::op_mul>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWMAX(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWMAX", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
-	reduce::along_rows<simd::op_max>(d, src);
+	PTO_CHECK("TROWMAX", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
+	reduce_::along_rows<simd_::op_max>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWMIN(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWMIN", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), 1, checking::WRITE), checking::in(src));
-	reduce::along_rows<simd::op_min>(d, src);
+	PTO_CHECK("TROWMIN", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
+	reduce_::along_rows<simd_::op_min>(d, src);
 	return {};
 }
 
@@ -273,37 +273,37 @@ PTO_INST RecordEvent TROWMIN(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMAX", checking::VECTOR, 0,
-			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
-			checking::in(src));
-	reduce::row_arg<true>(idx, src);
+	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, 0,
+			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
+			checking_::in(src));
+	reduce_::row_arg<true>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMAX", checking::VECTOR, 0,
-			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
-			checking::in(src));
-	reduce::row_arg<true>(val, idx, src);
+	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, 0,
+			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
+			checking_::in(src));
+	reduce_::row_arg<true>(val, idx, src);
 	return {};
 }
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMIN", checking::VECTOR, 0,
-			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
-			checking::in(src));
-	reduce::row_arg<false>(idx, src);
+	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, 0,
+			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
+			checking_::in(src));
+	reduce_::row_arg<false>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TROWARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMIN", checking::VECTOR, 0,
-			checking::part(idx, src.GetValidRow(), 1, checking::WRITE),
-			checking::in(src));
-	reduce::row_arg<false>(val, idx, src);
+	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, 0,
+			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
+			checking_::in(src));
+	reduce_::row_arg<false>(val, idx, src);
 	return {};
 }
 

@@ -12,30 +12,30 @@
 #include "pto/cpu/reduce.hpp"
 
 namespace pto {
-namespace reduce {
+namespace reduce_ {
 
 /* @count vectors of columns, from the first row down. */
 template <int Count, typename Op, typename D, typename S>
 PTO_SIMD void columns(D *d, const S *s, int rows, ptrdiff_t pitch)
 {
-	constexpr int L = simd::LANES<S>;
-	simd::vec_of<D> acc[Count];
+	constexpr int L = simd_::LANES<S>;
+	simd_::vec_of<D> acc[Count];
 
 	PTO_UNROLL for (int i = 0; i < Count; i++) acc[i] =
-		simd::round_to<D>(simd::load(s + i * L));
+		simd_::round_to<D>(simd_::load(s + i * L));
 	for (int r = 1; r < rows; r++) {
 		s += pitch;
 		PTO_UNROLL for (int i = 0; i < Count; i++) acc[i] =
-			simd::round_to<D>(Op()(acc[i], simd::load(s + i * L)));
+			simd_::round_to<D>(Op()(acc[i], simd_::load(s + i * L)));
 	}
-	PTO_UNROLL for (int i = 0; i < Count; i++) simd::store(d + i * L, acc[i]);
+	PTO_UNROLL for (int i = 0; i < Count; i++) simd_::store(d + i * L, acc[i]);
 }
 
 template <typename Op, typename D, typename S>
 __attribute__((noinline)) void all_columns(D *d, const S *s, int rows, int cols, ptrdiff_t pitch)
 {
-	constexpr int L = simd::LANES<S>;
-	static_assert(simd::LANES<D> == L,
+	constexpr int L = simd_::LANES<S>;
+	static_assert(simd_::LANES<D> == L,
 		      "[PTO][SA] column reductions do not change the width of integers");
 	int c = 0;
 
@@ -45,11 +45,11 @@ __attribute__((noinline)) void all_columns(D *d, const S *s, int rows, int cols,
 		columns<1, Op>(d + c, s + c, rows, pitch);
 	if (c < cols) {
 		const int n = cols - c;
-		auto acc = simd::round_to<D>(simd::load_part(s + c, n));
+		auto acc = simd_::round_to<D>(simd_::load_part(s + c, n));
 
 		for (int r = 1; r < rows; r++)
-			acc = simd::round_to<D>(Op()(acc, simd::load_part(s + r * pitch + c, n)));
-		simd::store_part(d + c, acc, n);
+			acc = simd_::round_to<D>(Op()(acc, simd_::load_part(s + r * pitch + c, n)));
+		simd_::store_part(d + c, acc, n);
 	}
 }
 
@@ -57,24 +57,24 @@ __attribute__((noinline)) void all_columns(D *d, const S *s, int rows, int cols,
 template <typename Op, typename D, typename S>
 inline void one_column(D *d, const S &src, int c)
 {
-	constexpr int L = simd::LANES<D>;
-	auto acc = simd::vec_of<D>{};
+	constexpr int L = simd_::LANES<D>;
+	auto acc = simd_::vec_of<D>{};
 
 	for (int r = 0; r < src.GetValidRow(); r++) {
 		const auto x =
-			simd::splat<simd::vec_of<D>>(simd::compute_t<D>(src.GetElement(r, c)));
+			simd_::splat<simd_::vec_of<D>>(simd_::compute_t<D>(src.GetElement(r, c)));
 
-		acc = simd::round_to<D>(r ? Op()(acc, x) : x);
+		acc = simd_::round_to<D>(r ? Op()(acc, x) : x);
 	}
 	static_assert(L > 0, "");
-	simd::store_part(d, acc, 1);
+	simd_::store_part(d, acc, 1);
 }
 
 template <typename D, typename S>
 inline void check_cols(const D &dst, const S &src)
 {
-	if (core::checked() && dst.GetValidCol() != src.GetValidCol())
-		core::fail("column reduction: destination has %d valid columns, source %d",
+	if (core_::checked() && dst.GetValidCol() != src.GetValidCol())
+		core_::fail("column reduction: destination has %d valid columns, source %d",
 			   dst.GetValidCol(), src.GetValidCol());
 }
 
@@ -86,7 +86,7 @@ inline void along_cols(D &dst, const S &src)
 	check_cols(dst, src);
 	if (rows <= 0 || cols <= 0)
 		return;
-	if constexpr (spans::is_rows<S> && spans::is_rows<D>)
+	if constexpr (spans_::is_rows<S> && spans_::is_rows<D>)
 		all_columns<Op>(dst.data(), static_cast<const typename S::DType *>(src.data()),
 				rows, cols, S::Cols);
 	else
@@ -99,7 +99,7 @@ template <bool Max, typename S, typename F>
 inline void each_col(const S &src, const F &done)
 {
 	using T = typename S::DType;
-	constexpr int L = simd::FLOATS;
+	constexpr int L = simd_::FLOATS;
 	static_assert(sizeof(acc_t<T>) == 4, "[PTO][SA] elements of at most 4 bytes");
 	const int rows = src.GetValidRow(), cols = src.GetValidCol();
 
@@ -110,7 +110,7 @@ inline void each_col(const S &src, const F &done)
 		for (int r = 0; r < rows; r++) {
 			acc_vec<T> x = {};
 
-			if (spans::is_rows<S> && n == L)
+			if (spans_::is_rows<S> && n == L)
 				x = load(static_cast<const T *>(src.data() + size_t(r) * S::Cols +
 								c));
 			else
@@ -142,84 +142,84 @@ inline void col_arg(V &val, I &idx, const S &src)
 	});
 }
 
-} // namespace reduce
+} // namespace reduce_
 
 /* Scratch and the choice of a tree are the hardware's; columns are summed from the top down. */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLSUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLSUM", checking::VECTOR, 0,
-		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
-	reduce::along_cols<simd::op_add>(d, src);
+	PTO_CHECK("TCOLSUM", checking_::VECTOR, 0,
+		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
+	reduce_::along_cols<simd_::op_add>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLPROD(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLPROD", checking::VECTOR, 0,
-		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
-	reduce::along_cols<simd::op_mul>(d, src);
+	PTO_CHECK("TCOLPROD", checking_::VECTOR, 0,
+		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
+	reduce_::along_cols<simd_::op_mul>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLMAX(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLMAX", checking::VECTOR, 0,
-		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
-	reduce::along_cols<simd::op_max>(d, src);
+	PTO_CHECK("TCOLMAX", checking_::VECTOR, 0,
+		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
+	reduce_::along_cols<simd_::op_max>(d, src);
 	return {};
 }
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLMIN(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLMIN", checking::VECTOR, 0,
-		  checking::part(d, 1, src.GetValidCol(), checking::WRITE), checking::in(src));
-	reduce::along_cols<simd::op_min>(d, src);
+	PTO_CHECK("TCOLMIN", checking_::VECTOR, 0,
+		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
+	reduce_::along_cols<simd_::op_min>(d, src);
 	return {};
 }
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMAX", checking::VECTOR, 0,
-			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
-			checking::in(src));
-	reduce::col_arg<true>(idx, src);
+	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, 0,
+			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
+			checking_::in(src));
+	reduce_::col_arg<true>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMAX", checking::VECTOR, 0,
-			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
-			checking::in(src));
-	reduce::col_arg<true>(val, idx, src);
+	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, 0,
+			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
+			checking_::in(src));
+	reduce_::col_arg<true>(val, idx, src);
 	return {};
 }
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMIN", checking::VECTOR, 0,
-			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
-			checking::in(src));
-	reduce::col_arg<false>(idx, src);
+	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, 0,
+			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
+			checking_::in(src));
+	reduce_::col_arg<false>(idx, src);
 	return {};
 }
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMIN", checking::VECTOR, 0,
-			checking::part(idx, 1, src.GetValidCol(), checking::WRITE),
-			checking::in(src));
-	reduce::col_arg<false>(val, idx, src);
+	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, 0,
+			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
+			checking_::in(src));
+	reduce_::col_arg<false>(val, idx, src);
 	return {};
 }
 /* d[r, j] = src[r, 2j] + src[r, 2j + 1]; an odd last column stays alone. */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TPAIRREDUCESUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TPAIRREDUCESUM", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(), src.GetValidCol() / 2, checking::WRITE),
-		  checking::in(src));
+	PTO_CHECK("TPAIRREDUCESUM", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(), src.GetValidCol() / 2, checking_::WRITE),
+		  checking_::in(src));
 	using T = typename D::DType;
 	const int cols = src.GetValidCol();
 

@@ -21,7 +21,7 @@
 #define PTO_UNROLL _Pragma("GCC unroll 16")
 
 namespace pto {
-namespace simd {
+namespace simd_ {
 
 #ifdef __AVX__
 constexpr int BYTES = 32;
@@ -92,7 +92,7 @@ PTO_SIMD V splat(elem_t<V> v)
 template <>
 PTO_SIMD vfloat splat<vfloat>(float v)
 {
-	return (vfloat)(vuint{} + bits::cast<uint32_t>(v));
+	return (vfloat)(vuint{} + bits_::cast<uint32_t>(v));
 }
 
 template <typename V>
@@ -119,7 +119,7 @@ PTO_SIMD vfloat from_half(const void *p)
 
 	__builtin_memcpy(h, p, sizeof(h));
 	for (int i = 0; i < FLOATS; i++)
-		v[i] = bits::half_to_float(h[i]);
+		v[i] = bits_::half_to_float(h[i]);
 	return v;
 #endif
 }
@@ -132,7 +132,7 @@ PTO_SIMD void to_half(void *p, vfloat v)
 	uint16_t h[FLOATS];
 
 	for (int i = 0; i < FLOATS; i++)
-		h[i] = bits::half_from_float(v[i]);
+		h[i] = bits_::half_from_float(v[i]);
 	__builtin_memcpy(p, h, sizeof(h));
 #endif
 }
@@ -349,7 +349,7 @@ struct op_mul {
 	}
 };
 
-} // namespace simd
+} // namespace simd_
 } // namespace pto
 
 #endif

@@ -18,7 +18,7 @@ struct MrgSortExecutedNumList {
 	uint16_t mrgSortList0 = 0, mrgSortList1 = 0, mrgSortList2 = 0, mrgSortList3 = 0;
 };
 
-namespace sort {
+namespace sort_ {
 
 constexpr int RECORD_BYTES = 8, BLOCK = 32;
 
@@ -41,7 +41,7 @@ struct record<float> {
 /* Descending by value; NaN comes first.  Equal zeros have equal keys. */
 inline uint32_t descending_key(float v)
 {
-	const uint32_t x = bits::cast<uint32_t>(v == 0 ? 0.0f : v);
+	const uint32_t x = bits_::cast<uint32_t>(v == 0 ? 0.0f : v);
 	const uint32_t ascending = x >> 31 ? ~x : x | 0x80000000u;
 
 	return v != v ? 0 : ~ascending;
@@ -77,13 +77,13 @@ inline void sort_block(R *rec, int n)
 }
 
 template <typename T, typename I>
-__attribute__((noinline)) void sort_row(T *to, const copy::view<T> &src, const copy::view<I> &idx,
+__attribute__((noinline)) void sort_row(T *to, const copy_::view<T> &src, const copy_::view<I> &idx,
 					int row, int idx_row, int cols)
 {
 	record<T> rec[BLOCK];
 
 	for (int c = 0; c < cols; c += BLOCK, to += BLOCK * words<T>) {
-		const int n = copy::least(BLOCK, cols - c);
+		const int n = copy_::least(BLOCK, cols - c);
 
 		memset(static_cast<void *>(rec), 0, sizeof(rec));
 		for (int i = 0; i < n; i++) {
@@ -104,11 +104,11 @@ inline void blocks_of_32(D &d, const S &src, const I &idx)
 	static_assert(sizeof(typename D::DType) == sizeof(T) && D::isRowMajor && !D::isBoxedLayout,
 		      "[PTO][SA] the records of TSORT32 are plain rows of the source's type");
 	if (src.GetValidCol() * words < T >> D::Cols || src.GetValidRow() > D::Rows)
-		core::fail("TSORT32: %d x %d records do not fit into the %d x %d tile",
+		core_::fail("TSORT32: %d x %d records do not fit into the %d x %d tile",
 			   src.GetValidRow(), src.GetValidCol(), D::Rows, D::Cols);
 	for (int r = 0; r < src.GetValidRow(); r++)
-		sort_row(reinterpret_cast<T *>(d.data() + D::Offset(r, 0)), copy::tile_view(src),
-			 copy::tile_view(idx), r, idx.GetValidRow() > 1 ? r : 0, src.GetValidCol());
+		sort_row(reinterpret_cast<T *>(d.data() + D::Offset(r, 0)), copy_::tile_view(src),
+			 copy_::tile_view(idx), r, idx.GetValidRow() > 1 ? r : 0, src.GetValidCol());
 }
 
 /* A sorted list being merged. */
@@ -140,7 +140,7 @@ inline R *merge(R *to, const R *limit, run<R> *lists, int n, bool exhausted)
 		if (best < 0)
 			return to;
 		if (to == limit)
-			core::fail("TMRGSORT: the destination is full");
+			core_::fail("TMRGSORT: the destination is full");
 		*to++ = *lists[best].at++;
 		lists[best].taken++;
 	}
@@ -178,7 +178,7 @@ inline void groups(D &d, const S &src, int64_t block)
 	static_assert(D::isRowMajor && S::isRowMajor && !D::isBoxedLayout && !S::isBoxedLayout,
 		      "[PTO][SA] records stand in plain rows");
 	if (block <= 0 || block % 64 || block > src.GetValidCol())
-		core::fail("TMRGSORT: block length %lld is not a multiple of 64 within %d columns",
+		core_::fail("TMRGSORT: block length %lld is not a multiple of 64 within %d columns",
 			   static_cast<long long>(block), src.GetValidCol());
 	merge_blocks<T>(d.data(), d.data() + D::Extent, src.data(), src.GetValidCol(), int(block));
 }
@@ -200,28 +200,28 @@ inline void lists(D &d, MrgSortExecutedNumList &executed, const S &...src)
 	executed.mrgSortList3 = in[3].taken;
 }
 
-} // namespace sort
+} // namespace sort_
 
 /* Per row and block of 32 columns: records of value and index, descending. */
 template <typename D, typename S, typename I, PTO_EXTRA_T>
 PTO_INST void TSORT32(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TSORT32", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidRow(),
-				 src.GetValidCol() * sort::words<typename S::DType>,
-				 checking::WRITE),
-		  checking::in(src),
-		  checking::part(idx, idx.GetValidRow() > 1 ? src.GetValidRow() : 1,
-				 src.GetValidCol(), checking::READ));
-	sort::blocks_of_32(d, src, idx);
+	PTO_CHECK("TSORT32", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidRow(),
+				 src.GetValidCol() * sort_::words<typename S::DType>,
+				 checking_::WRITE),
+		  checking_::in(src),
+		  checking_::part(idx, idx.GetValidRow() > 1 ? src.GetValidRow() : 1,
+				 src.GetValidCol(), checking_::READ));
+	sort_::blocks_of_32(d, src, idx);
 }
 /* Merges each group of four sorted blocks of @block elements; a shorter tail is not written. */
 template <typename D, typename S, typename N, PTO_EXTRA_T,
 	  std::enable_if_t<std::is_integral_v<N>, int> = 0>
 PTO_INST RecordEvent TMRGSORT(D &d, const S &src, N block, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(src));
-	sort::groups(d, src, int64_t(block));
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
+	sort_::groups(d, src, int64_t(block));
 	return {};
 }
 /* Merges two to four sorted lists. */
@@ -229,9 +229,9 @@ template <typename D, typename Tmp, typename S0, typename S1, bool Exhausted, PT
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
-		  checking::in(s1));
-	sort::lists<Exhausted>(d, executed, s0, s1);
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
+		  checking_::in(s1));
+	sort_::lists<Exhausted>(d, executed, s0, s1);
 	return {};
 }
 template <typename D, typename Tmp, typename S0, typename S1, typename S2, bool Exhausted,
@@ -239,9 +239,9 @@ template <typename D, typename Tmp, typename S0, typename S1, typename S2, bool 
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, const S2 &s2, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
-		  checking::in(s1), checking::in(s2));
-	sort::lists<Exhausted>(d, executed, s0, s1, s2);
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
+		  checking_::in(s1), checking_::in(s2));
+	sort_::lists<Exhausted>(d, executed, s0, s1, s2);
 	return {};
 }
 template <typename D, typename Tmp, typename S0, typename S1, typename S2, typename S3,
@@ -249,9 +249,9 @@ template <typename D, typename Tmp, typename S0, typename S1, typename S2, typen
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, const S2 &s2, const S3 &s3, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking::VECTOR, 0, checking::out(d), checking::in(s0),
-		  checking::in(s1), checking::in(s2), checking::in(s3));
-	sort::lists<Exhausted>(d, executed, s0, s1, s2, s3);
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
+		  checking_::in(s1), checking_::in(s2), checking_::in(s3));
+	sort_::lists<Exhausted>(d, executed, s0, s1, s2, s3);
 	return {};
 }
 

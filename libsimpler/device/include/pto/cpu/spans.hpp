@@ -12,7 +12,7 @@
 #include "pto/common/pto_tile.hpp"
 
 namespace pto {
-namespace spans {
+namespace spans_ {
 
 template <typename T>
 constexpr bool is_rows = T::isRowMajor && !T::isBoxedLayout;
@@ -118,7 +118,7 @@ inline void run(const F &f, const D &d, const S &...s)
 		by_pieces(f, d, s...);
 }
 
-} // namespace spans
+} // namespace spans_
 } // namespace pto
 
 #endif

@@ -11,7 +11,7 @@
 #include "pto/cpu/copy.hpp"
 
 namespace pto {
-namespace pad {
+namespace pad_ {
 
 /* Pads the box outside rows x cols; of a window only the part inside its valid region. */
 template <typename D>
@@ -23,7 +23,7 @@ inline void rest(D &d, int rows, int cols)
 	const T v = pad_element<T>(D::PadVal);
 
 	if (!d.IsWindow()) {
-		copy::fill_outside(d, rows, cols, v);
+		copy_::fill_outside(d, rows, cols, v);
 		return;
 	}
 	for (int r = 0; r < d.GetValidRow(); r++)
@@ -41,32 +41,32 @@ inline void fill(D &d, const S &src)
 	if (d.GetValidRow() <= 0 || d.GetValidCol() <= 0)
 		return;
 	if (rows > D::Rows || cols > D::Cols)
-		core::fail("TFILLPAD: %d x %d valid elements do not fit into the %d x %d tile",
+		core_::fail("TFILLPAD: %d x %d valid elements do not fit into the %d x %d tile",
 			   rows, cols, D::Rows, D::Cols);
 	if (static_cast<const void *>(d.data()) != static_cast<const void *>(src.data()))
-		copy::region(copy::move_bits(), copy::raw_view(d), 0, 0, copy::raw_view(src), 0, 0,
+		copy_::region(copy_::move_bits(), copy_::raw_view(d), 0, 0, copy_::raw_view(src), 0, 0,
 			     rows, cols);
 	rest(d, rows, cols);
 }
 
-} // namespace pad
+} // namespace pad_
 
 /* d[c, r] = src[r, c] over src's valid region */
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TTRANS(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TTRANS", checking::VECTOR, 0,
-		  checking::part(d, src.GetValidCol(), src.GetValidRow(), checking::WRITE),
-		  checking::in(src));
+	PTO_CHECK("TTRANS", checking_::VECTOR, 0,
+		  checking_::part(d, src.GetValidCol(), src.GetValidRow(), checking_::WRITE),
+		  checking_::in(src));
 	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType),
 		      "[PTO][SA] element sizes must be equal");
 
 	if (src.GetValidCol() > D::Rows || src.GetValidRow() > D::Cols)
-		core::fail(
+		core_::fail(
 			"TTRANS: the transposed %d x %d elements do not fit into the %d x %d tile",
 			src.GetValidRow(), src.GetValidCol(), D::Rows, D::Cols);
-	copy::region(copy::move_bits(), copy::transposed(copy::raw_view(d)), 0, 0,
-		     copy::raw_view(src), 0, 0, src.GetValidRow(), src.GetValidCol());
+	copy_::region(copy_::move_bits(), copy_::transposed(copy_::raw_view(d)), 0, 0,
+		     copy_::raw_view(src), 0, 0, src.GetValidRow(), src.GetValidCol());
 	return {};
 }
 
@@ -74,10 +74,10 @@ PTO_INST RecordEvent TTRANS(D &d, const S &src, PTO_EXTRA)
 template <TFillPadMode Mode = TFillPadMode::Normal, typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TFILLPAD(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TFILLPAD", checking::pipe_of_fill<D>(), 0, checking::box(d), checking::in(src));
+	PTO_CHECK("TFILLPAD", checking_::pipe_of_fill<D>(), 0, checking_::box(d), checking_::in(src));
 	static_assert(Mode == TFillPadMode::Expand || (D::Rows == S::Rows && D::Cols == S::Cols),
 		      "[PTO][SA] TFILLPAD needs tiles of one size");
-	pad::fill(d, src);
+	pad_::fill(d, src);
 	return {};
 }
 /* Source and destination share their memory; only the pad area is written. */

@@ -23,9 +23,13 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 		TPUSH(p, pipe);
 		TPOP(answer, pipe);
 		TASSIGN(l, 0x0);
+		popped(PIPE_MTE1);
+		hand_over(PIPE_M, PIPE_MTE1);
 		TMOV(l, answer);
+		done_with_slot();
 		TFREE(pipe);
 		TMATMUL(p, l, w2);
+		hand_over(PIPE_M, PIPE_FIX);
 		TSTORE(window<float>(out, i * BAND, 0, n, WIDTH), p);
 	}
 }

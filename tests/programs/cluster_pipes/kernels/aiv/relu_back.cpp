@@ -14,9 +14,12 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 		TASSIGN(y, 0x10000);
 		TPOP(x, pipe);
+		popped(PIPE_V);
 		TRELU(x, x);
 		TCVT(y, x, RoundMode::CAST_RINT);
+		done_with_slot();
 		TFREE(pipe);
 		TPUSH(y, pipe);
+		hand_over(PIPE_MTE3, PIPE_V);
 	}
 }

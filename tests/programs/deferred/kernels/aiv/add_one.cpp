@@ -10,6 +10,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(x, 0x0);
 	TLOAD(x, whole<float>(tensor(args, 0)));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TADDS(x, x, 1.0f);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 1)), x);
 }

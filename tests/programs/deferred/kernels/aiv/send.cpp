@@ -10,7 +10,9 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(x, 0x0);
 	TLOAD(x, whole<float>(tensor(args, 0)));
+	hand_over(PIPE_MTE2, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 1)), x);
+	hand_over(PIPE_MTE3, PIPE_S);
 	/* release: pairs with the acquire of the runtime's check, so that its consumers see the payload */
 	__atomic_fetch_add(tensor(args, 2).data_as<int32_t>() + args[3], 1, __ATOMIC_RELEASE);
 }

@@ -30,12 +30,17 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 		TASSIGN(b0, 0x0);
 		TLOAD(a1, window<half>(a, 0, k, m, step));
 		TLOAD(b1, window<half>(b, k, 0, step, n));
+		hand_over(PIPE_MTE2, PIPE_MTE1);
 		TMOV(a0, a1);
 		TMOV(b0, b1);
+		hand_over(PIPE_MTE1, PIPE_M);
 		if (k == 0)
 			TMATMUL(sum, a0, b0);
 		else
 			TMATMUL_ACC(sum, sum, a0, b0);
+		hand_over(PIPE_M, PIPE_MTE1);
+		hand_over(PIPE_MTE1, PIPE_MTE2);
 	}
+	hand_over(PIPE_M, PIPE_FIX);
 	TSTORE(whole<float>(tensor(args, 2)), sum);
 }

@@ -13,6 +13,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(y, 0x8000);
 	TLOAD(x, whole<float>(sum));
 	TLOAD(y, whole<float>(part));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TADD(x, x, y);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(sum), x);
 }

@@ -16,8 +16,11 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 		share x(n, WIDTH / 2);
 
 		TPOP<pipe_t8, share, split>(pipe, x);
+		popped(PIPE_V);
 		silu(x, 0x10000);
+		hand_over(PIPE_V, PIPE_MTE3);
 		TSTORE(window<float>(out, i * BAND, first, n, WIDTH / 2), x);
+		done_with_slot();
 		TFREE<pipe_t8, split>(pipe);
 	}
 }

@@ -13,9 +13,12 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 		share x(band_rows(out, i), WIDTH);
 
 		TPOP(x, pipe);
+		popped(PIPE_V);
 		silu(x, 0x10000);
+		hand_over(PIPE_V, PIPE_MTE3);
 		if (get_sub_block_id(args) == 0)
 			TSTORE(window<float>(out, i * BAND, 0, band_rows(out, i), WIDTH), x);
+		done_with_slot();
 		TFREE(pipe);
 	}
 }

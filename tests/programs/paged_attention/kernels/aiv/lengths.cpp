@@ -16,6 +16,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(v, 0x0);
 	TLOAD(v, as_row(tensor(args, 0)));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TADDS(v, v, 1);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(as_row(tensor(args, 1)), v);
 }

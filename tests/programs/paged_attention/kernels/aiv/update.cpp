@@ -12,7 +12,17 @@ using namespace prog;
 namespace {
 
 using col = column<float, GROUP>;
+using line = vec<float, 1, GROUP>;
 using box = vec<float, GROUP, DIM>;
+
+/* The values of a column as a row of the same memory: vector instructions take rows. */
+static line as_line(const col &c)
+{
+	line l(1, c.GetValidRow());
+
+	TRESHAPE(l, c);
+	return l;
+}
 
 struct state {
 	col best, sum;
@@ -42,26 +52,28 @@ struct state {
 	}
 
 	/* Rescales to another maximum. */
-	void scale_to(const col &new_best)
+	void scale_to(const line &new_best)
 	{
-		TSUB(best, best, new_best);
-		TEXP(best, best);
-		TMUL(sum, sum, best);
+		line b = as_line(best), s = as_line(sum);
+
+		TSUB(b, b, new_best);
+		TEXP(b, b);
+		TMUL(s, s, b);
 		TROWEXPANDMUL(o, o, best);
 	}
 };
 
 void merge(state &into, state &part)
 {
-	col best(into.best.GetValidRow());
+	line best(1, into.best.GetValidRow()), into_best = as_line(into.best), sum = as_line(into.sum);
 
 	TASSIGN(best, 0x8000);
-	TMAX(best, into.best, part.best);
+	TMAX(best, into_best, as_line(part.best));
 	into.scale_to(best);
 	part.scale_to(best);
-	TADD(into.sum, into.sum, part.sum);
+	TADD(sum, sum, as_line(part.sum));
 	TADD(into.o, into.o, part.o);
-	TMOV(into.best, best);
+	TMOV(into_best, best);
 }
 
 } // namespace
@@ -75,12 +87,17 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	part.load(args, 0);
 	if (!first) {
 		running.load(args, 3);
+		hand_over(PIPE_MTE2, PIPE_V);
 		merge(running, part);
 	}
+	hand_over(PIPE_MTE2, PIPE_V);
 	if (!last) {
+		hand_over(PIPE_V, PIPE_MTE3);
+		hand_over(PIPE_MTE2, PIPE_MTE3);
 		result.store(args, 3);
 		return;
 	}
 	TROWEXPANDDIV(result.o, result.o, result.sum);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 6)), result.o);
 }

@@ -15,10 +15,12 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(best, 0x10000);
 	TASSIGN(sum, 0x10100);
 	TLOAD(x, whole<float>(in));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TROWMAX(best, x, scratch);
 	TROWEXPANDSUB(x, x, best);
 	TEXP(x, x);
 	TROWSUM(sum, x, scratch);
 	TROWEXPANDDIV(x, x, sum);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(out), x);
 }

@@ -21,8 +21,11 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(p, 0x0);
 	TLOAD(a1, window<half>(tensor(args, 0), row, 0, 16, 64));
 	TLOAD(w1, whole<half>(tensor(args, 1)));
+	hand_over(PIPE_MTE2, PIPE_MTE1);
 	TMOV(a0, a1);
 	TMOV(w0, w1);
+	hand_over(PIPE_MTE1, PIPE_M);
 	TMATMUL(p, a0, w0);
+	hand_over(PIPE_M, PIPE_FIX);
 	TSTORE(window<float>(tensor(args, 2), row, 0, 16, 64), p);
 }

@@ -12,7 +12,9 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(x, 0x0);
 	TLOAD(x, window<float>(tensor(args, 0), block, 0, 1, 64));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TMULS(x, x, float(block + 1));
 	TADDS(x, x, float(get_block_num(args)));
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(window<float>(tensor(args, 1), block, 0, 1, 64), x);
 }

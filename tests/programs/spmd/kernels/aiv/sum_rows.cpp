@@ -13,6 +13,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(x, 0x0);
 	TASSIGN(sum, 0x10000);
 	TLOAD(x, whole<float>(in));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TCOLSUM(sum, x);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 1)), sum);
 }

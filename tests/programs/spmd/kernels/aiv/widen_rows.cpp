@@ -17,6 +17,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(x, 0x0);
 	TASSIGN(y, 0x1000);
 	TLOAD(x, window<half>(tensor(args, 0), row, 0, 8, 64));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TCVT(y, x, RoundMode::CAST_NONE);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(window<float>(tensor(args, 3), row, 0, 8, 64), y);
 }

@@ -12,6 +12,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(y, 0x100);
 	TLOAD(x, whole<float>(tensor(args, 0)));
 	TLOAD(y, whole<float>(tensor(args, 1)));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TADD(x, x, y);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 2)), x);
 }

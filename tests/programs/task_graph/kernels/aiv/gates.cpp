@@ -12,5 +12,7 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(g, 0x0);
 	TCI<vec<int32_t, 1, 8>, int32_t, 0>(g, scalar<int32_t>(args, 1));
+	hand_over(PIPE_S, PIPE_MTE3);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(out, g);
 }

@@ -10,7 +10,9 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 
 	TASSIGN(x, 0x0);
 	TLOAD(x, whole<float>(tensor(args, 0)));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TMULS(x, x, scalar<float>(args, 1));
 	TADDS(x, x, scalar<float>(args, 2));
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(tensor(args, 0)), x);
 }

@@ -13,6 +13,8 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 	TASSIGN(y, 0x4000);
 	TLOAD(x, whole<float>(a));
 	TLOAD(y, whole<float>(b));
+	hand_over(PIPE_MTE2, PIPE_V);
 	TADD(x, x, y);
+	hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(whole<float>(out), x);
 }

@@ -8,6 +8,8 @@ inline void scale(const ChipTensor &a, const ChipTensor &out, float s)
 
 	TASSIGN(x, 0x0);
 	TLOAD(x, prog::whole<float>(a));
+	prog::hand_over(PIPE_MTE2, PIPE_V);
 	TMULS(x, x, s);
+	prog::hand_over(PIPE_V, PIPE_MTE3);
 	TSTORE(prog::whole<float>(out), x);
 }
