@@ -27,126 +27,6 @@ void *interp_error(struct frame *fr, struct span span, const char *fmt, ...)
 	return NULL;
 }
 
-/* ---- Variables ---- */
-
-static void set_var(struct frame *fr, const struct ir_node *var, struct iv *v)
-{
-	struct iv *old = var_map_get(&fr->vars, var);
-
-	var_map_set(&fr->vars, var, v);
-	iv_unref(old);
-}
-
-/* The memory of a buffer; tiles whose buffers have addresses share the whole space. */
-static struct iv_mem *buffer_of(struct frame *fr, const struct ir_memref *m, size_t end)
-{
-	int64_t id = m->addr < 0 ? (int64_t)m->id : -1;
-	struct onchip *b;
-	size_t old;
-
-	for (b = fr->buffers; b && (b->space != m->space || b->id != id); b = b->next)
-		;
-	if (!b) {
-		b = px_new(fr->in->px, struct onchip);
-		b->space = m->space;
-		b->id = id;
-		b->mem = mem_new(fr->in, end);
-		b->next = fr->buffers;
-		fr->buffers = b;
-	}
-	old = b->mem->size;
-	if (old < end) {
-		uint8_t *at = realloc(b->mem->at, end);
-
-		if (!at)
-			longjmp(*fr->in->px->escape, 1);
-		memset(at + old, 0xff, end - old);
-		b->mem->at = at;
-		b->mem->size = end;
-	}
-	return b->mem;
-}
-
-/* The tile @v, in the buffer @m. */
-static struct iv *place(struct frame *fr, struct iv *v, const struct ir_memref *m, struct span span)
-{
-	size_t bytes = (size_t)iv_count(v) * interp_item_size(v->dtype);
-	int64_t offset = m->addr < 0 ? 0 : m->addr;
-	struct iv_mem *mem = buffer_of(fr, m, (size_t)offset + bytes);
-	union cell *cells;
-	struct iv *w;
-
-	if (m->size && bytes > m->size)
-		return interp_error(fr, span, "A tile of %zu bytes does not fit into buffer '%s' of %llu",
-				    bytes, m->name, (unsigned long long)m->size);
-	if (v->mem == mem && v->offset == offset && iv_contiguous(v))
-		return iv_ref(v);
-	cells = cells_of(fr->in, v, v->dtype, v->rank, v->shape);
-	w = iv_view(fr->in, v);
-	mem_drop(w->mem);
-	w->mem = mem;
-	mem->refs++;
-	w->offset = offset;
-	iv_contiguous_strides(w);
-	cells_put(w, cells);
-	free(cells);
-	return w;
-}
-
-/* Takes the reference. */
-static int bind(struct frame *fr, struct ir_node *var, struct iv *v)
-{
-	const struct ir_memref *m = var->type ? var->type->memref : NULL;
-	struct iv *placed;
-
-	if (v->kind == TY_TILE && m && m->space != MS_DDR) {
-		placed = place(fr, v, m, var->span);
-		iv_unref(v);
-		if (!placed)
-			return -EINVAL;
-		v = placed;
-	}
-	set_var(fr, var, v);
-	return 0;
-}
-
-/* A copy, when assigning one variable may overwrite what another one is to get. */
-static struct iv *detached(struct frame *fr, struct iv *v)
-{
-	struct iv *copy;
-	union cell *cells;
-
-	if (v->kind != TY_TILE)
-		return v;
-	copy = iv_array(fr->in, TY_TILE, v->dtype, v->rank, v->shape);
-	memcpy(copy->valid, v->valid, sizeof(v->valid));
-	cells = cells_of(fr->in, v, v->dtype, v->rank, v->shape);
-	cells_put(copy, cells);
-	free(cells);
-	iv_unref(v);
-	return copy;
-}
-
-/* D7: all at once. Takes the references. */
-static int bind_all(struct frame *fr, const struct ir_list *vars, struct iv **values)
-{
-	bool buffers = false;
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < vars->n; i++)
-		buffers |= vars->at[i]->type && vars->at[i]->type->memref;
-	for (i = 0; i < vars->n && buffers && vars->n > 1; i++)
-		values[i] = detached(fr, values[i]);
-	for (i = 0; i < vars->n; i++) {
-		if (rc)
-			iv_unref(values[i]);
-		else
-			rc = bind(fr, vars->at[i], values[i]);
-	}
-	return rc;
-}
-
 /* ---- Yields ---- */
 
 static void drop_out(struct frame *fr)
@@ -190,7 +70,7 @@ static int take_yield(struct frame *fr, const struct ir_list *vars, struct span 
 	}
 	fr->out = NULL;
 	fr->n_out = 0;
-	rc = bind_all(fr, vars, out);
+	rc = interp_bind_all(fr, vars, out);
 	free(out);
 	return rc;
 }
@@ -242,7 +122,7 @@ static enum flow exec_for(struct frame *fr, struct ir_for *loop)
 	if (start_carried(fr, &loop->iter_args, loop->node.span))
 		return FAILED;
 	for (i = start; step > 0 ? i < stop : i > stop; ) {
-		if (bind(fr, loop->loop_var, iv_int(fr->in, loop->loop_var->type->dtype, i)))
+		if (interp_bind(fr, loop->loop_var, iv_int(fr->in, loop->loop_var->type->dtype, i)))
 			return FAILED;
 		flow = exec(fr, loop->body);
 		if (flow != GO_ON)
@@ -311,7 +191,7 @@ static enum flow exec_assign(struct frame *fr, struct ir_assign *s)
 		iv_unref(v);
 		return GO_ON;
 	}
-	return bind(fr, s->var, v) ? FAILED : GO_ON;
+	return interp_bind(fr, s->var, v) ? FAILED : GO_ON;
 }
 
 static enum flow exec(struct frame *fr, struct ir_node *stmt)
@@ -368,7 +248,7 @@ static int bind_extent(struct frame *fr, const struct ir_node *param, uint32_t i
 		if (known)
 			want = known->cell.i;
 		else
-			set_var(fr, dim, iv_int(fr->in, DT_INDEX, have));
+			interp_set_var(fr, dim, iv_int(fr->in, DT_INDEX, have));
 	}
 	if (have == want)
 		return 0;
@@ -395,7 +275,7 @@ static int bind_param(struct frame *fr, struct ir_node *param, struct iv *arg)
 			if (bind_extent(fr, param, i, arg->shape[i]))
 				return -EINVAL;
 	}
-	set_var(fr, param, iv_ref(arg));
+	interp_set_var(fr, param, iv_ref(arg));
 	return 0;
 }
 
@@ -417,7 +297,7 @@ static int bind_params(struct frame *fr, struct iv **args, uint32_t n)
 
 		if (k == n && is_block_param(fr, i)) {
 			name = IR_AS(param, var)->name;
-			set_var(fr, param, iv_int(fr->in, param->type->dtype,
+			interp_set_var(fr, param, iv_int(fr->in, param->type->dtype,
 						  !strcmp(name, "blockdim") ? fr->blocks : fr->block));
 			continue;
 		}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interpreter of IR at every stage: what a program means, without a chip. It runs what the front end
- * gives and what each pass makes of it, so that a pass can be checked by running the program before
- * and after. Kernels run one after the other, in the order of their calls; kernels that are connected
- * by pipes run as fibers. spec pypto.md sections 4, 5, 7, 15; decisions.md D1, D4, D7, D9, D10, D28.
+ * Interpreter of IR at every stage: what a program means, without a chip. It runs what the front
+ * end gives and what each pass makes of it, so that a pass can be checked by running the program
+ * before and after. Kernels run one after the other, in the order of their calls; kernels that are
+ * connected by pipes run as fibers. spec pypto.md sections 4, 5, 7, 15; decisions.md D1, D4, D7,
+ * D9, D10, D28.
  *
  * Once buffers have been assigned, tiles live in these buffers: a tile that a later one overwrites
  * too early is seen. Memory that nobody has written is filled with ones: not a number.
@@ -38,8 +39,8 @@ struct interp_options {
  * interp_run() - runs a function
  * @px: gets the mistakes, and the memory of the results
  * @program: where functions that it calls are found; NULL: nowhere
- * @args: one per parameter, besides blockdim and block_id of a BlockInCore function; tensors that the
- *	function writes are written in place, the memory is the caller's
+ * @args: one per parameter, besides blockdim and block_id of a BlockInCore function; tensors that
+ *	the function writes are written in place, the memory is the caller's
  * @results: set to what the function returns; new tensors live as long as @px
  *
  * Context: one thread per @px. Return: 0; -EINVAL: mistakes are in px->diags; -ENOMEM.

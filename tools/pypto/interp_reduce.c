@@ -131,7 +131,7 @@ static void add_base(struct op_run *r, struct iv *v, union cell *out, const stru
 	free(c);
 }
 
-/* Code: which argument is the left operand; the one before it is the accumulator; a bias is last. */
+/* Code: number of the left operand; the one before it is the accumulator; a bias is last. */
 static struct iv *run_matmul(struct op_run *r)
 {
 	const struct iv *l = r->args[r->code], *m = r->args[r->code + 1];

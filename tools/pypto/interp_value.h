@@ -121,7 +121,7 @@ union cell cell_fit(unsigned int dtype, union cell cell);
 union cell cell_convert(unsigned int from, unsigned int to, union cell cell, int mode);
 union cell cell_read(unsigned int dtype, const void *at);
 void cell_write(unsigned int dtype, void *at, union cell cell);
-/* All elements in row-major order of @shape, to which the value is broadcast, as cells of @dtype. */
+/* Elements in row-major order of @shape, to which the value is broadcast, as cells of @dtype. */
 union cell *cells_of(struct interp *in, const struct iv *v, unsigned int dtype, uint32_t rank,
 		     const int64_t *shape);
 /* Writes cells of the value's type, row-major; they are cut or rounded. */
@@ -147,6 +147,14 @@ void *interp_error(struct frame *fr, struct span span, const char *fmt, ...)
 /* Gives up the processor until a pipe has something; false: it never will. */
 bool interp_wait(struct frame *fr, struct ir_node *at);
 bool function_has_pipes(const struct ir_function *f);
+
+/* ---- Variables (interp_bind.c) ---- */
+
+/* All take the references that they are given. */
+void interp_set_var(struct frame *fr, const struct ir_node *var, struct iv *v);
+int interp_bind(struct frame *fr, struct ir_node *var, struct iv *v);
+/* D7: all at once, so that a swap is one. */
+int interp_bind_all(struct frame *fr, const struct ir_list *vars, struct iv **values);
 
 /* ---- Operators ---- */
 

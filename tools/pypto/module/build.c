@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IR made from Python: types, nodes of any kind by the field table, and calls by the operator registry.
- * A new node lives in the context of a node that it uses, which keeps alive the contexts of the others.
+ * IR made from Python: types, nodes of any kind by the field table, and calls by the operator
+ * registry. A new node lives in the context of a node that it uses, which keeps alive the contexts
+ * of the others.
  */
 #include <errno.h>
 #include <string.h>
