@@ -25,7 +25,7 @@ enum simpler_deps {
 /* Ring overrides; a zero entry is unset: environment, then the built-in default. */
 struct simpler_runtime_env {
 	uint64_t ring_task_window[SIMPLER_RINGS];	/* tasks; power of two in [4, 2^31 - 1] */
-	uint64_t ring_heap[SIMPLER_RINGS];		/* bytes, >= 1024 */
+	uint64_t ring_heap[SIMPLER_RINGS];		/* bytes, in [1024, 2^46] */
 	uint64_t ring_dep_pool[SIMPLER_RINGS];		/* entries, in [4, 2^31 - 1] */
 };
 
