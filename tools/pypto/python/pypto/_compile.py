@@ -58,8 +58,8 @@ def _error_of(program, name, arch, command, stderr):
     import subprocess
     done = subprocess.run([*command, "--json-diagnostics"], capture_output=True, text=True, timeout=TIMEOUT_S)
     try:
-        found = [d for d in json.loads(done.stderr.splitlines()[0]) if d["severity"] == "error"]
-    except (ValueError, KeyError, IndexError):
+        found = [d for d in json.JSONDecoder().raw_decode(done.stderr)[0] if d["severity"] == "error"]
+    except (ValueError, KeyError, TypeError):
         found = []
     if not found:
         return RuntimeError(f"ptoas compilation failed: {stderr}")
