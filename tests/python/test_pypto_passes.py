@@ -512,3 +512,27 @@ def test_a_value_that_is_handed_on_in_another_buffer_is_found():
     wrong = re.sub(r"(a_3: .*)16384, 3\)", r"\g<1>16384, 9)", text)
     with pytest.raises(pl.CompileError, match="tile 'a_3' is not in the buffer in which it is handed on"):
         passes.basic_memory_reuse()(pl.parse(wrong))
+
+
+@pytest.mark.parametrize("line", ["b = pl.sum(a, axis=1, keepdim=True)", "b = pl.max(a, axis=0)", "b = pl.min(a, axis=-1)"])
+def test_operators_of_several_instructions_wait_for_what_they_read(line):
+    assert sync(after("InsertSync", kernel(load("a"), line)))[:2] == ["!MTE2>V#0", "?MTE2>V#0"]
+
+
+def test_every_operator_on_tiles_is_an_instruction_or_a_view():
+    views = {"block.reshape", "block.view"}
+    without = {name for name, _, params, instr, _ in passes._core.operators()
+               if name.startswith("block.") and instr is None and "t " in f" {params}"}
+    assert without - views == {"block.sum", "block.max", "block.min", "block.batch_matmul"}  # machine_op.c knows these
+
+
+def test_a_bias_is_moved_and_waited_for():
+    head = KERNEL.replace("(x:", "(w: pl.Tensor[[1, 64], pl.FP32], x:")
+    p = pl.parse(head + "".join(f"    {line}\n" for line in (
+        f"a = pl.load(x, [0, 0], [64, 64], {MAT})", f"b = pl.load(w, [0, 0], [1, 64], {MAT})", f"l = pl.move(a, {LEFT})",
+        f"r = pl.move(a, {RIGHT})", "m = pl.matmul_bias(l, r, b)", store("m"))))
+    p = after("InsertSync", p)
+    assert [b.name for b in buffers(p)] == ["mem_mat_4", "mem_mat_5", "mem_left_6", "mem_right_7", "mem_bias_8", "mem_acc_9"]
+    lines = brief(p)
+    at = next(i for i, line in enumerate(lines) if line.startswith("_m0"))
+    assert lines[at - 1] == "?MTE2>MTE1#1" and lines[at + 1:at + 3] == ["!MTE1>M#0", "?MTE1>M#0"]

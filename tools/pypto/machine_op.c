@@ -267,6 +267,16 @@ static struct pto_op *read_op(struct machine *mc, const struct ir_call *call)
 	return op;
 }
 
+/* The instruction that does the work of an operator which several instructions make up. */
+static enum pto_opcode code_of(const struct ir_call *call)
+{
+	if (call->op->instr)
+		return pto_op_find(call->op->instr, strlen(call->op->instr));
+	if (call->op->rule == rule_reduce)
+		return PTO_OP_TROWSUM;
+	return call->op->rule == rule_batch_matmul ? PTO_OP_TMATMUL : PTO_OP_NONE;
+}
+
 struct pto_op *machine_call(struct machine *mc, const struct ir_call *call, struct ir_node *result)
 {
 	struct operands o = { .mc = mc };
@@ -281,10 +291,9 @@ struct pto_op *machine_call(struct machine *mc, const struct ir_call *call, stru
 		return pipe_op(mc, call, result);
 	if (call->op->rule == rule_read)
 		return read_op(mc, call);
-	if (!op_is(call->op, "block") || !call->op->instr || is_op(call, "reshape") ||
-	    is_op(call, "view"))
+	if (!op_is(call->op, "block") || is_op(call, "reshape") || is_op(call, "view"))
 		return NULL;
-	code = pto_op_find(call->op->instr, strlen(call->op->instr));
+	code = code_of(call);
 	if (code == PTO_OP_NONE || !strncmp(call->op->name, "block.get_", 10))
 		return NULL;
 	put_operands(&o, call, result);

@@ -137,14 +137,41 @@ static void put_assign(struct memrefs *m, struct ir_node *var, struct ir_node *v
 	list_push(m->px, m->out, ir_assign(m->px, var, value, span));
 }
 
+/* A bias goes into its own buffer first (decisions.md D11). */
+static struct ir_call *with_bias(struct memrefs *m, struct ir_call *call)
+{
+	uint32_t last = call->args.n - 1;
+	const struct ir_memref *from = memref_of(m, call->args.at[last]);
+	struct ir_attr space = { .key = "target_memory", .kind = AT_ENUM,
+				 .class = EN_MEMORY_SPACE, .i = MS_BIAS };
+	struct op_use use = { .px = m->px, .op = op_find("block.move"), .span = call->node.span,
+			      .attrs = &space, .n_attrs = 1 };
+	struct ir_node *move, *var;
+
+	if ((call->op->rule != rule_matmul_bias && call->op->rule != rule_matmul_mx_bias) ||
+	    !from || from->space == MS_BIAS)
+		return call;
+	list_push(m->px, &use.args, call->args.at[last]);
+	move = op_call(&use);
+	var = ir_var(m->px, px_printf(m->px, "_m%u", m->next_move++), move->type, use.span);
+	var = memref_put(m, var, memref_new(m, MS_BIAS, move->type, use.span));
+	put_assign(m, var, move, use.span);
+	call = ir_copy(m->px, &call->node);
+	call->args = list_copy(m->px, &call->args);
+	call->args.at[last] = var;
+	return call;
+}
+
 /* The call's arguments; one that is overwritten and needed later is copied first. */
 static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
 {
 	struct ir_call *call = IR_AS(ir_subst(&m->now, s->value), call);
-	const struct ir_memref *buffer = memref_of(m, IR_AS(s->value, call)->args.at[0]);
+	const struct ir_memref *buffer = call->args.n ? memref_of(m, call->args.at[0]) : NULL;
 	uint32_t at = life_start(&m->life, &s->node);
 	struct ir_node *copy;
 
+	if (call->args.n)
+		call = with_bias(m, call);
 	if (!overwrites(call) || !buffer || memref_free(m, buffer, at, UINT32_MAX))
 		return &call->node;
 	if (buffer->space != MS_VEC) {

@@ -155,7 +155,7 @@ const struct ir_type *rule_move(struct op_use *use)
 	if (space == MS_DDR)
 		return rule_error(use, "cannot move to DDR; pl.store() writes to a tensor");
 	type->view = src->view;
-	if (space == MS_VEC)
+	if (space == MS_VEC || space == MS_BIAS)
 		rule_layout(type, TL_ROW_MAJOR, TL_NONE_BOX, 512);
 	tile_layout(type, space);
 	if (!op_attr(use, "transpose")->i)
