@@ -5,6 +5,10 @@
 
 #include "parse.h"
 
+/* A program takes about three times the room of its text. */
+#define LARGE_TEXT	((size_t)1 << 20)
+#define LARGE_CHUNK	((size_t)4 << 20)
+
 /* ---- Functions ------------------------------------------------------------------------------- */
 
 /* Everything between the parentheses of a function, in order. */
@@ -287,6 +291,8 @@ static bool load_text(struct parser *p, const char *text, size_t size)
 	if (size > PTO_MAX_TEXT)
 		return fail(p, p->at, "split the file", "text of %zu bytes, more than %zu", size,
 			    PTO_MAX_TEXT);
+	if (size >= LARGE_TEXT)
+		p->m->arena.chunk_bytes = LARGE_CHUNK;
 	copy = arena_alloc(&p->m->arena, size + 16, 1);
 	if (!copy)
 		return no_memory(p);

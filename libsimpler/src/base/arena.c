@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/sanitize.h"
 
 #define ARENA_CHUNK_DEFAULT	((size_t)64 << 10)
+#define HUGE_PAGE		((size_t)2 << 20)
 #define ARENA_ALIGN_ANY		_Alignof(max_align_t)
 
 struct arena_chunk {
@@ -77,6 +79,19 @@ static struct arena_chunk *arena_take_spare(struct arena *a, size_t bytes)
 	return NULL;
 }
 
+/* Whole huge pages, which cost one page fault each; *@bytes grows to what they hold. */
+static struct arena_chunk *allocate_huge(size_t *bytes)
+{
+	size_t all = (sizeof(struct arena_chunk) + *bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	struct arena_chunk *c = aligned_alloc(HUGE_PAGE, all);
+
+	if (!c)
+		return NULL;
+	madvise(c, all, MADV_HUGEPAGE); /* advice: small pages do as well */
+	*bytes = all - sizeof(*c);
+	return c;
+}
+
 static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
 {
 	struct arena_chunk *c;
@@ -85,7 +100,7 @@ static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
 		bytes = a->chunk_bytes;
 	if (bytes > PTRDIFF_MAX - sizeof(*c))
 		return NULL;
-	c = malloc(sizeof(*c) + bytes);
+	c = bytes < HUGE_PAGE ? malloc(sizeof(*c) + bytes) : allocate_huge(&bytes);
 	if (!c)
 		return NULL;
 	c->bytes = bytes;
