@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generators: text of a program's files, from IR on which the passes have run. spec pypto.md sections
- * 8 to 12 and 15.6. They never change IR; a program that a generator cannot express becomes a mistake
- * at the author's line.
+ * Generators: text of a program's files, from IR on which the passes have run. spec pypto.md
+ * sections 8 to 12 and 15.6. They never change IR; a program that a generator cannot express
+ * becomes a mistake at the author's line.
  */
 #ifndef PYPTO_GEN_H
 #define PYPTO_GEN_H
@@ -21,7 +21,10 @@ struct gen_names {
 	struct var_map taken;
 };
 
-/* "acc_iter_3" -> "acc", "x_0" -> "x": without the suffix of ConvertToSSA, of letters that C++ knows. */
+/*
+ * "acc_iter_3" -> "acc", "x_0" -> "x": without the suffix of ConvertToSSA, of letters that C++
+ * knows.
+ */
 const char *gen_base_name(struct px *px, const char *name);
 /* @name or, when it is taken or means something in C++, @name with a number; takes it. */
 const char *gen_take_name(struct gen_names *names, const char *name);
@@ -39,7 +42,10 @@ enum gen_core gen_core(struct px *px, const struct ir_function *f);
 int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i);
 /* Symbolic extents in the types of tensor parameters, in order of first appearance. */
 struct ir_list gen_extents(struct px *px, const struct ir_function *f);
-/* The one Orchestration function; NULL when there is none, or with a mistake when there are several. */
+/*
+ * The one Orchestration function; NULL when there is none, or with a mistake when there are
+ * several.
+ */
 struct ir_function *gen_orchestration_of(struct px *px, const struct ir_program *program);
 /* Functions that @orch calls, in order of first call: a position is a func_id. */
 struct ir_list gen_called(struct px *px, const struct ir_program *program,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CCE C++: section 11. Operators come from the .pto generator, which writes them as calls here; loads,
- * stores, declarations, control flow and synchronisation are this file's and gen_cce_flow.c's.
+ * CCE C++: section 11. Operators come from the .pto generator, which writes them as calls here;
+ * loads, stores, declarations, control flow and synchronisation are this file's and
+ * gen_cce_flow.c's.
  */
 #include <string.h>
 
@@ -84,7 +85,8 @@ struct cce_tensor *cce_tensor_of(struct pto_gen *g, const struct ir_node *e)
 	return &none;
 }
 
-static const char *extent_text(const struct ir_list *sizes, uint32_t rank, uint32_t d, struct px *px)
+static const char *extent_text(const struct ir_list *sizes, uint32_t rank, uint32_t d,
+			       struct px *px)
 {
 	const struct ir_node *dim = d + sizes->n < rank ? NULL : sizes->at[d + sizes->n - rank];
 

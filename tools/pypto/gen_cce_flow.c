@@ -73,7 +73,8 @@ static void put_block(struct pto_gen *g, struct ir_node *body, const struct ir_l
 	g->indent--;
 }
 
-static void put_carried(struct pto_gen *g, const struct ir_list *args, const struct ir_list *results)
+static void put_carried(struct pto_gen *g, const struct ir_list *args,
+			const struct ir_list *results)
 {
 	uint32_t i;
 
@@ -366,7 +367,8 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 {
 	const struct ir_node *var = g->f->params.at[p];
 	const char *name = var_map_get(&g->pipes, var);
-	bool pops = g->f->directions[p] == DIR_PIPE_IN, to_vector = pops == (g->core == CORE_VECTOR);
+	bool pops = g->f->directions[p] == DIR_PIPE_IN;
+	bool to_vector = pops == (g->core == CORE_VECTOR);
 	int64_t bytes = pto_dim(&var->type->shape, 1) * pto_dim(&var->type->shape, 0) *
 			(dtype_info(var->type->dtype)->bits + 7) / 8;
 	int local = g->arch == ARCH_A5 ? 2 : SLOTS;

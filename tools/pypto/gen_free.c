@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the slots of popped tiles are freed: behind the last statement that uses the tile or a view of it,
- * in the order of the pops (section 15.3, decisions D32).
+ * When the slots of popped tiles are freed: behind the last statement that uses the tile or a
+ * view of it, in the order of the pops (section 15.3, decisions D32).
  */
 #include <string.h>
 
@@ -38,7 +38,10 @@ static const struct ir_call *pop_of(const struct ir_node *stmt)
 	return call->op && call->op->rule == rule_tpop ? call : NULL;
 }
 
-/* The statement of @stmts behind which the tile popped by statement @i is not needed; -1: freed by hand. */
+/*
+ * The statement of @stmts behind which the tile popped by statement @i is not needed; -1: freed
+ * by hand.
+ */
 static int64_t last_use(const struct ir_list *stmts, uint32_t i)
 {
 	struct use_scan s = { .var = IR_AS(stmts->at[i], assign)->var };

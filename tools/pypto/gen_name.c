@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in generated files: a user's name never meets a keyword, a macro, the runtime or another version of itself (D17). */
+/*
+ * Names in generated files: a user's name never meets a keyword, a macro, the runtime or another
+ * version of itself (D17).
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gen.h"
 
-/* What C++ or the headers of generated files define, besides what is_reserved() knows by its form. */
+/*
+ * What C++ or the headers of generated files define, besides what is_reserved() knows by its
+ * form.
+ */
 static const char *const reserved[] = {
 	"alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
 	"case", "catch", "char", "char8_t", "char16_t", "char32_t", "class", "compl", "concept",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Orchestration C++: section 9. Statements; tasks are in gen_orch_task.c, aliases in gen_orch_alias.c. */
-#include <errno.h>
+/*
+ * Orchestration C++: section 9. Statements; tasks are in gen_orch_task.c, aliases in
+ * gen_orch_alias.c.
+ */
 #include <string.h>
 
 #include "gen_orch.h"
@@ -48,14 +50,14 @@ const char *orch_list(struct orch *o, const struct ir_list *list)
 	return text_str(&t);
 }
 
-static void shape_line(struct orch *o, const char *name, const char *what,
+void orch_shape_line(struct orch *o, const char *name, const char *what,
 		       const struct ir_list *list)
 {
 	gen_line(&o->g, "uint64_t %s_%s[%u] = %s;", name, what, list->n ? list->n : 1,
 		 orch_list(o, list));
 }
 
-static void take_entity(struct orch *o, struct entity *e, const char *prefix)
+void orch_take_entity(struct orch *o, struct entity *e, const char *prefix)
 {
 	static const char *const suffixes[] = { "_shapes", "_offsets", "_ring", NULL };
 	const char *base = gen_base_name(o->px, IR_AS(e->def, var)->name);
@@ -64,7 +66,7 @@ static void take_entity(struct orch *o, struct entity *e, const char *prefix)
 			    gen_take_names(&o->g.names, base, suffixes);
 }
 
-static const char *scalar_name(struct orch *o, const struct ir_node *var)
+const char *orch_scalar_name(struct orch *o, const struct ir_node *var)
 {
 	const char *name = gen_take_name(&o->g.names,
 					 gen_base_name(o->px, IR_AS(var, var)->name));
@@ -101,7 +103,7 @@ static bool shape_is_known(struct orch *o, const struct ir_list *shape)
 	return known;
 }
 
-static bool check_shape(struct orch *o, const struct entity *e, const struct ir_list *shape)
+bool orch_check_shape(struct orch *o, const struct entity *e, const struct ir_list *shape)
 {
 	if (shape_is_known(o, shape))
 		return true;
@@ -158,9 +160,9 @@ static void declare_create(struct orch *o, struct entity *e)
 	if (e->external || e->declared)
 		return;
 	e->declared = true;
-	if (!strcmp(op, "tensor.create") && !check_shape(o, e, &e->def->type->shape))
+	if (!strcmp(op, "tensor.create") && !orch_check_shape(o, e, &e->def->type->shape))
 		return;
-	take_entity(o, e, "");
+	orch_take_entity(o, e, "");
 	if (!strcmp(op, "cluster.allocate")) {
 		gen_line(&o->g, "Tensor %s = pto2_rt_allocate_cluster(rt, %s);", e->name,
 			 e->call->args.n && e->call->args.at[0] ?
@@ -171,7 +173,7 @@ static void declare_create(struct orch *o, struct entity *e)
 			 e->name);
 	} else {
 		gen_line(&o->g, "%s", "");
-		shape_line(o, e->name, "shapes", &e->def->type->shape);
+		orch_shape_line(o, e->name, "shapes", &e->def->type->shape);
 		if (!e->ring)
 			gen_line(&o->g, "Tensor %s = %s;", e->name, maker(o, e));
 	}
@@ -202,8 +204,6 @@ static const char *copy_text(struct orch *o, const struct ir_node *value)
 
 /* ---- Statements ---- */
 
-static void put_body(struct orch *o, struct ir_node *body, const struct ir_list *results);
-
 static void put_view(struct orch *o, struct entity *e)
 {
 	const struct ir_call *call = e->call;
@@ -212,14 +212,14 @@ static void put_view(struct orch *o, struct entity *e)
 
 	if (e->external)
 		return;
-	take_entity(o, e, "");
-	shape_line(o, e->name, "shapes", &call->node.type->shape);
+	orch_take_entity(o, e, "");
+	orch_shape_line(o, e->name, "shapes", &call->node.type->shape);
 	if (reshape) {
 		gen_line(&o->g, "Tensor %s = %s.reshape(%s_shapes, %u);", e->name, base, e->name,
 			 call->node.type->shape.n);
 		return;
 	}
-	shape_line(o, e->name, "offsets", &IR_AS(call->args.at[2], tuple)->elements);
+	orch_shape_line(o, e->name, "offsets", &IR_AS(call->args.at[2], tuple)->elements);
 	gen_line(&o->g, "Tensor %s = %s.view(%s_shapes, %s_offsets);", e->name, base, e->name,
 		 e->name);
 }
@@ -262,7 +262,7 @@ static void put_read(struct orch *o, const struct ir_node *var, const struct ir_
 
 	if (!e || !e->name)
 		return;
-	name = scalar_name(o, var);
+	name = orch_scalar_name(o, var);
 	index = gen_take_name(&o->g.names, px_printf(o->px, "idx_%s", name));
 	if (!e->external || e->written || o->merged_written) {
 		gen_line(&o->g, "uint64_t %s[%u] = %s;", index, indices->n ? indices->n : 1,
@@ -286,7 +286,7 @@ static void put_dim(struct orch *o, const struct ir_node *var, const struct ir_c
 	int64_t axis = call_attr(call, "axis");
 
 	axis += axis < 0 ? shape->n : 0;
-	gen_line(&o->g, "int64_t %s = %s;", scalar_name(o, var),
+	gen_line(&o->g, "int64_t %s = %s;", orch_scalar_name(o, var),
 		 gen_expr(&o->g, shape->at[axis]));
 	var_map_set(&o->g.nonnegative, var, (void *)var);
 }
@@ -331,7 +331,7 @@ static void put_assign(struct orch *o, const struct ir_assign *a)
 	text = gen_expr(&o->g, a->value);
 	if (gen_is_nonnegative(a->value, &o->g.nonnegative))
 		var_map_set(&o->g.nonnegative, a->var, a->var);
-	gen_line(&o->g, "%s %s = %s;", orch_c_type(o, a->var), scalar_name(o, a->var), text);
+	gen_line(&o->g, "%s %s = %s;", orch_c_type(o, a->var), orch_scalar_name(o, a->var), text);
 }
 
 /* ---- Values that bodies hand on ---- */
@@ -348,7 +348,10 @@ static const char *source_text(struct orch *o, const struct ir_node *value)
 	return value->type->kind == TY_SCALAR ? gen_expr(&o->g, value) : copy_text(o, value);
 }
 
-/* All of @to at once (D7): through new variables when one value is what another assignment overwrites. */
+/*
+ * All of @to at once (D7): through new variables when one value is what another assignment
+ * overwrites.
+ */
 static void put_moves(struct orch *o, const struct ir_list *to, const struct ir_list *values)
 {
 	const char **targets = px_alloc(o->px, to->n + 1, sizeof(*targets));
@@ -383,7 +386,7 @@ static void put_scope(struct orch *o, struct ir_node *body, const struct ir_list
 {
 	gen_line(&o->g, "PTO2_SCOPE(rt) {");
 	o->g.indent++;
-	put_body(o, body, results);
+	orch_body(o, body, results);
 	o->g.indent--;
 	gen_line(&o->g, "}");
 }
@@ -399,11 +402,11 @@ static void put_carried(struct orch *o, const struct ir_list *args, const struct
 		if (arg->type->kind == TY_SCALAR) {
 			const char *text = gen_expr(&o->g, init);
 
-			gen_line(&o->g, "%s %s = %s;", orch_c_type(o, arg), scalar_name(o, arg),
+			gen_line(&o->g, "%s %s = %s;", orch_c_type(o, arg), orch_scalar_name(o, arg),
 				 text);
 			var_map_set(&o->g.vars, results->at[i], var_map_get(&o->g.vars, arg));
 		} else if (is_merged(o, arg)) {
-			take_entity(o, orch_entity(o, arg), "");
+			orch_take_entity(o, orch_entity(o, arg), "");
 			gen_line(&o->g, "Tensor %s = %s;", orch_entity(o, arg)->name,
 				 copy_text(o, init));
 			list_push(o->px, &o->carried, (struct ir_node *)arg);
@@ -436,13 +439,13 @@ static void open_for(struct orch *o, const struct ir_for *loop)
 	if (is_constant(loop->step, &by) && by > 0) {
 		if (gen_is_nonnegative(loop->start, &o->g.nonnegative))
 			var_map_set(&o->g.nonnegative, loop->loop_var, loop->loop_var);
-		i = scalar_name(o, loop->loop_var);
+		i = orch_scalar_name(o, loop->loop_var);
 		gen_line(&o->g, "for (int64_t %s = %s; %s < %s; %s += %s) {", i, start, i, stop, i,
 			 step);
 		return;
 	}
 	o->g.uses_trips = true;
-	i = scalar_name(o, loop->loop_var);
+	i = orch_scalar_name(o, loop->loop_var);
 	trip = gen_take_name(&o->g.names, px_printf(o->px, "%s_trip", i));
 	trips = gen_take_name(&o->g.names, px_printf(o->px, "%s_trips", i));
 	if (!is_constant(loop->step, &by))
@@ -491,9 +494,9 @@ static void put_if(struct orch *o, const struct ir_if *s)
 		const struct ir_node *var = s->return_vars.at[i];
 
 		if (var->type->kind == TY_SCALAR) {
-			gen_line(&o->g, "%s %s;", orch_c_type(o, var), scalar_name(o, var));
+			gen_line(&o->g, "%s %s;", orch_c_type(o, var), orch_scalar_name(o, var));
 		} else if (is_merged(o, var) && !orch_entity(o, var)->external) {
-			take_entity(o, orch_entity(o, var), "");
+			orch_take_entity(o, orch_entity(o, var), "");
 			gen_line(&o->g, "Tensor %s;", orch_entity(o, var)->name);
 		}
 	}
@@ -558,257 +561,19 @@ static void put_stmt(struct orch *o, struct ir_node *stmt, const struct ir_list 
 		break;
 	case IR_OPS:
 	case IR_SEQ:
-		put_body(o, stmt, results);
+		orch_body(o, stmt, results);
 		break;
 	case IR_SCOPE:
-		put_body(o, IR_AS(stmt, scope)->body, results);
+		orch_body(o, IR_AS(stmt, scope)->body, results);
 		break;
 	}
 }
 
-static void put_body(struct orch *o, struct ir_node *body, const struct ir_list *results)
+void orch_body(struct orch *o, struct ir_node *body, const struct ir_list *results)
 {
 	struct ir_list stmts = body->kind == IR_OPS ? IR_AS(body, seq)->stmts : ir_stmts(&body);
 	uint32_t i;
 
 	for (i = 0; i < stmts.n; i++)
 		put_stmt(o, stmts.at[i], results);
-}
-
-/* ---- The file ---- */
-
-struct slots {
-	struct text defines, pointers, scalars;
-	unsigned int n;
-};
-
-static void slot_tensor(struct orch *o, struct slots *s, struct entity *e)
-{
-	const char *base = gen_base_name(o->px, IR_AS(e->def, var)->name);
-	const char *macro;
-
-	take_entity(o, e, "ext_");
-	base = e->name + strlen("ext_");
-	macro = px_printf(o->px, "ARG_PTR_%s", gen_upper(o->px, base));
-	if (var_map_get(&o->g.names.taken, (const void *)px_intern(o->px, macro)))
-		macro = px_printf(o->px, "%s_%u", macro, s->n);
-	var_map_set(&o->g.names.taken, (const void *)px_intern(o->px, macro), e);
-	e->pointer = gen_take_name(&o->g.names, px_printf(o->px, "arg_%s_ptr", base));
-	gen_take_name(&o->g.names, px_printf(o->px, "%s_shapes", base));
-	text_printf(&s->defines, "#define %s %u\n", macro, s->n++);
-	text_printf(&s->pointers, "    void* %s = reinterpret_cast<void*>(args[%s]);\n",
-		    e->pointer, macro);
-}
-
-static void slot_scalar(struct orch *o, struct slots *s, const struct ir_node *var)
-{
-	const char *name = scalar_name(o, var), *type = orch_c_type(o, var);
-	const char *macro = px_printf(o->px, "ARG_VAL_%s", gen_upper(o->px, name));
-
-	if (var_map_get(&o->g.names.taken, (const void *)px_intern(o->px, macro)))
-		macro = px_printf(o->px, "%s_%u", macro, s->n);
-	var_map_set(&o->g.names.taken, (const void *)px_intern(o->px, macro), (void *)var);
-	text_printf(&s->defines, "#define %s %u\n", macro, s->n++);
-	if (dtype_is_float(var->type->dtype) && dtype_info(var->type->dtype)->bits >= 32)
-		text_printf(&s->scalars,
-			    "    %s %s;\n    memcpy(&%s, &args[%s], sizeof(%s));\n", type, name,
-			    name, macro, name);
-	else
-		text_printf(&s->scalars, "    %s %s = static_cast<%s>(args[%s]);\n", type, name,
-			    type, macro);
-}
-
-static void find_slots(struct orch *o, struct slots *s)
-{
-	uint32_t i;
-
-	s->defines.px = s->pointers.px = s->scalars.px = o->px;
-	for (i = 0; i < o->f->params.n; i++)
-		if (o->f->params.at[i]->type->kind == TY_TENSOR)
-			slot_tensor(o, s, var_map_get(&o->of, o->f->params.at[i]));
-	for (i = 0; i < o->n_results; i++)
-		slot_tensor(o, s, o->results[i]);
-	for (i = 0; i < o->f->params.n; i++)
-		if (o->f->params.at[i]->type->kind == TY_SCALAR)
-			slot_scalar(o, s, o->f->params.at[i]);
-	o->extents = gen_extents(o->px, o->f);
-	for (i = 0; i < o->extents.n; i++)
-		slot_scalar(o, s, o->extents.at[i]);
-}
-
-static void put_external(struct orch *o, struct entity *e)
-{
-	const struct ir_list *shape = &e->def->type->shape;
-	const char *base = e->name + strlen("ext_");
-
-	if (!check_shape(o, e, shape))
-		return;
-	shape_line(o, base, "shapes", shape);
-	gen_line(&o->g, "Tensor %s = make_tensor_external(%s, %s_shapes, %u, %s);", e->name,
-		 e->pointer, base, shape->n, orch_dtype(o, e->def));
-}
-
-static void put_externals(struct orch *o)
-{
-	uint32_t i;
-
-	gen_line(&o->g, "%s", "");
-	gen_line(&o->g, "// External tensors");
-	for (i = 0; i < o->f->params.n; i++)
-		if (o->f->params.at[i]->type->kind == TY_TENSOR)
-			put_external(o, var_map_get(&o->of, o->f->params.at[i]));
-	for (i = 0; i < o->n_results; i++)
-		put_external(o, o->results[i]);
-}
-
-static void put_head(struct orch *o, const struct slots *s, struct text *out)
-{
-	text_printf(out, "// Orchestration Function: %s\n// Generated by PyPTO IR Compiler\n\n",
-		    o->f->name);
-	text_put(out, "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n");
-	if (o->g.uses_algorithm)
-		text_put(out, "#include <algorithm>\n");
-	if (o->g.uses_math)
-		text_put(out, "#include <cmath>\n");
-	text_put(out, "\n#include \"pto_orchestration_api.h\"\n\n");
-	if (o->narrows)
-		text_put(out, "#pragma GCC diagnostic ignored \"-Wnarrowing\"\n\n");
-	text_printf(out, "%s%s", s->defines.n ? s->defines.at : "", s->defines.n ? "\n" : "");
-	text_put(out,
-"// The bits of a float in the lower half of a word\n"
-"static inline uint64_t float_to_u64(float f) {\n"
-"    union { float f; uint32_t u; } bits;\n"
-"    bits.f = f;\n"
-"    return bits.u;\n"
-"}\n\n");
-	gen_expr_helpers(&o->g, out);
-	if (o->uses_rings)
-		text_put(out,
-"// A buffer of the ring that no carried tensor has\n"
-"template <int N>\n"
-"static inline const Tensor& free_buffer(const Tensor (&ring)[N], std::initializer_list<uint64_t> held) {\n"
-"    for (const Tensor& one : ring) {\n"
-"        bool is_held = false;\n"
-"        for (uint64_t address : held) {\n"
-"            is_held |= address == one.buffer.addr;\n"
-"        }\n"
-"        if (!is_held) {\n"
-"            return one;\n"
-"        }\n"
-"    }\n"
-"    return ring[0];\n"
-"}\n\n");
-}
-
-static void put_entry(struct orch *o, const struct slots *s, struct text *out)
-{
-	text_printf(out,
-"extern \"C\" {\n\n"
-"__attribute__((visibility(\"default\")))\n"
-"PTO2OrchestrationConfig aicpu_orchestration_config(uint64_t* args, int arg_count) {\n"
-"    (void)args;\n"
-"    (void)arg_count;\n"
-"    return PTO2OrchestrationConfig{\n"
-"        .expected_arg_count = %u,\n"
-"    };\n"
-"}\n\n"
-"__attribute__((visibility(\"default\")))\n"
-"void aicpu_orchestration_entry(PTO2Runtime* rt, uint64_t* args, int arg_count) {\n"
-"    (void)arg_count;\n", s->n);
-	if (!s->n)
-		text_put(out, "    (void)args;\n");
-	if (!o->n_tasks)
-		text_put(out, "    (void)rt;\n");
-	if (s->pointers.n)
-		text_printf(out, "\n    // Extract device pointers\n%s", s->pointers.at);
-	if (s->scalars.n)
-		text_printf(out, "\n    // Extract scalars\n%s", s->scalars.at);
-	text_put(out, text_str(&o->g.out));
-	text_put(out, "}\n\n}  // extern \"C\"\n");
-}
-
-struct orch *orch_new(struct px *px, const struct ir_program *program, const struct ir_function *f)
-{
-	struct orch *o = px_new(px, struct orch);
-
-	o->px = o->g.px = o->g.out.px = o->g.names.px = px;
-	o->program = program;
-	o->f = f;
-	o->g.vars.px = o->g.nonnegative.px = o->merged.px = px;
-	o->hoisted.px = o->hoisted_next.px = px;
-	o->g.indent = 1;
-	o->called = gen_called(px, program, f);
-	return px->n_errors || orch_alias(o) ? NULL : o;
-}
-
-const char *gen_orchestration(struct px *px, const struct ir_program *program,
-			      const struct ir_function *f)
-{
-	struct orch *o = orch_new(px, program, f);
-	struct text out = { .px = px };
-	struct slots slots = { 0 };
-
-	if (!o)
-		return NULL;
-	find_slots(o, &slots);
-	put_externals(o);
-	put_body(o, f->body, NULL);
-	put_head(o, &slots, &out);
-	put_entry(o, &slots, &out);
-	return px->n_errors ? NULL : text_str(&out);
-}
-
-/* ---- Its arguments, for those who call it ---- */
-
-static void add_slot(struct gen_slots *s, const struct ir_node *var, enum gen_slot_kind kind,
-		     const struct entity *e)
-{
-	s->at[s->n++] = (struct gen_slot){ .var = var, .kind = (uint8_t)kind,
-					   .is_read = e && e->read, .is_written = e && e->written };
-}
-
-static uint32_t slot_of(struct orch *o, const struct gen_slots *s, const struct ir_node *value)
-{
-	struct entity *e = orch_entity(o, value);
-	uint32_t i;
-
-	if (e && e->kind == OE_VIEW)
-		e = e->base;
-	for (i = 0; i < s->n; i++)
-		if (e && orch_entity(o, s->at[i].var) == e)
-			return i;
-	return UINT32_MAX;
-}
-
-int gen_orchestration_slots(struct px *px, const struct ir_program *program,
-			    const struct ir_function *f, struct gen_slots *slots)
-{
-	struct orch *o = orch_new(px, program, f);
-	struct ir_node *body = f->body;
-	struct ir_list extents, stmts = ir_stmts(&body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-	uint32_t i;
-
-	if (!o)
-		return -EINVAL;
-	extents = gen_extents(px, f);
-	slots->at = px_alloc(px, f->params.n + o->n_results + extents.n + 1, sizeof(*slots->at));
-	for (i = 0; i < f->params.n; i++)
-		if (f->params.at[i]->type->kind == TY_TENSOR)
-			add_slot(slots, f->params.at[i], SLOT_TENSOR,
-				 orch_entity(o, f->params.at[i]));
-	for (i = 0; i < o->n_results; i++)
-		add_slot(slots, o->results[i]->def, SLOT_RESULT, o->results[i]);
-	for (i = 0; i < f->params.n; i++)
-		if (f->params.at[i]->type->kind == TY_SCALAR)
-			add_slot(slots, f->params.at[i], SLOT_SCALAR, NULL);
-	for (i = 0; i < extents.n; i++)
-		add_slot(slots, extents.at[i], SLOT_EXTENT, NULL);
-	if (!last || last->kind != IR_RETURN)
-		return 0;
-	slots->n_returned = IR_AS(last, values)->values.n;
-	slots->returned = px_alloc(px, slots->n_returned + 1, sizeof(*slots->returned));
-	for (i = 0; i < slots->n_returned; i++)
-		slots->returned[i] = slot_of(o, slots, IR_AS(last, values)->values.at[i]);
-	return 0;
 }

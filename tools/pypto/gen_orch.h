@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the orchestration generator. An entity is what one C++ variable of type Tensor stands for; the
- * alias analysis (gen_orch_alias.c) says which entity each IR variable is, so that names decide nothing
- * (decisions D14, D17, D27).
+ * Inside the orchestration generator. An entity is what one C++ variable of type Tensor stands
+ * for; the alias analysis (gen_orch_alias.c) says which entity each IR variable is, so that
+ * names decide nothing (decisions D14, D17, D27).
  */
 #ifndef PYPTO_GEN_ORCH_H
 #define PYPTO_GEN_ORCH_H
@@ -69,6 +69,14 @@ struct orch *orch_new(struct px *px, const struct ir_program *program, const str
 
 /* gen_orch_task.c: the lines of one submit */
 void orch_task(struct orch *o, const struct ir_call *call);
+
+/* gen_orch.c: names, shapes and statements */
+void orch_take_entity(struct orch *o, struct entity *e, const char *prefix);
+const char *orch_scalar_name(struct orch *o, const struct ir_node *var);
+void orch_shape_line(struct orch *o, const char *name, const char *what,
+		     const struct ir_list *list);
+bool orch_check_shape(struct orch *o, const struct entity *e, const struct ir_list *shape);
+void orch_body(struct orch *o, struct ir_node *body, const struct ir_list *results);
 
 /* gen_orch.c: "{32, 64}", "DataType::FLOAT32", "int64_t" */
 const char *orch_list(struct orch *o, const struct ir_list *list);

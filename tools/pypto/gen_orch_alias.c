@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tensor each variable of an orchestration is. A carried value starts as its initial value; when the
- * body hands on something else, it becomes an entity of its own and the analysis starts again, so that at
- * the end as few variables as possible are assigned.
+ * Which tensor each variable of an orchestration is. A carried value starts as its initial
+ * value; when the body hands on something else, it becomes an entity of its own and the analysis
+ * starts again, so that at the end as few variables as possible are assigned.
  */
 #include <errno.h>
 #include <string.h>
@@ -266,7 +266,10 @@ static bool is_inside(const struct block *b, const struct ir_node *stmt)
 	return false;
 }
 
-/* Tensors made in the body of loop @stmt that reach the next trip take turns in several buffers (D27). */
+/*
+ * Tensors made in the body of loop @stmt that reach the next trip take turns in several buffers
+ * (D27).
+ */
 static void mark_ring(struct entity *e, const struct ir_node *stmt, struct block *b)
 {
 	if (!e || !is_inside(e->home, stmt) || (e->ring && e->ring->depth <= b->depth))
@@ -515,7 +518,10 @@ static void spread_all(struct orch *o)
 			spread_access(e, e->read, e->written);
 }
 
-/* Entities that are needed outside of the block that makes them are declared before its statement. */
+/*
+ * Entities that are needed outside of the block that makes them are declared before its
+ * statement.
+ */
 static void hoist(struct orch *o)
 {
 	struct entity *e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pipes and clusters of a program: which ends belong together, and the rules of section 15.4. Both ends
- * of a pipe are parameters of two kernels; the orchestration connects them.
+ * Pipes and clusters of a program: which ends belong together, and the rules of section 15.4.
+ * Both ends of a pipe are parameters of two kernels; the orchestration connects them.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,7 +80,10 @@ static struct ends *ends_of(struct px *px, const struct ir_program *program,
 
 /* ---- Numbers ---- */
 
-/* Ends that a pipe or a kernel's parameter has in common are one pipe: its lowest end's position. */
+/*
+ * Ends that a pipe or a kernel's parameter has in common are one pipe: its lowest end's
+ * position.
+ */
 static void label(const struct ends *s, unsigned int *labels)
 {
 	bool changed = true;

@@ -46,7 +46,8 @@ void pto_line(struct pto_gen *g, const char *fmt, ...)
 	text_printf(g->to, "%*s%s\n", (int)((g->cxx ? 4 : 2) * g->indent), "", text_str(&line));
 }
 
-void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt, ...)
+void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt,
+		 ...)
 {
 	char text[512];
 	struct diag *d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the .pto generator. Sections of the function are separate texts, because constants and buffers
- * are found while the body is written but stand before it (section 10.1).
+ * Inside the .pto generator. Sections of the function are separate texts, because constants and
+ * buffers are found while the body is written but stand before it (section 10.1).
  */
 #ifndef PYPTO_GEN_PTO_H
 #define PYPTO_GEN_PTO_H
@@ -64,7 +64,8 @@ void pto_line(struct pto_gen *g, const char *fmt, ...) __attribute__((format(pri
 const char *pto_temp(struct pto_gen *g);
 struct pto_value *pto_new_value(struct pto_gen *g, const char *name, const char *type);
 const char *pto_index(struct pto_gen *g, int64_t value);
-void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt, ...)
+void pto_mistake(struct pto_gen *g, const struct ir_node *at, const char *hint, const char *fmt,
+		 ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* @var is @name of @type from here on. */

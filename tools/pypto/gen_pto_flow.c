@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statements of .pto text: section 10.5. Scalars are SSA values and are carried as such; tiles are buffers,
- * in which the passes have put what loops and branches hand on, so they are not carried at all.
+ * Statements of .pto text: section 10.5. Scalars are SSA values and are carried as such; tiles
+ * are buffers, in which the passes have put what loops and branches hand on, so they are not
+ * carried at all.
  */
 #include <string.h>
 
@@ -41,7 +42,8 @@ static const char *types_text(struct pto_gen *g, const struct ir_list *vars)
 	for (i = 0; i < vars->n; i++)
 		if (is_scalar(vars->at[i]))
 			text_printf(&t, "%s%s", t.n ? ", " : "",
-				    pto_scalar_type(g, vars->at[i]->type->dtype, vars->at[i]->span));
+				    pto_scalar_type(g, vars->at[i]->type->dtype,
+						    vars->at[i]->span));
 	return text_str(&t);
 }
 
@@ -75,7 +77,8 @@ static void same_storage(struct pto_gen *g, const struct ir_node *var, const str
 		var_map_set(&g->tiles, var, pto_tile_of(g, as));
 }
 
-static void put_yield(struct pto_gen *g, const struct ir_list *results, const struct ir_list *values)
+static void put_yield(struct pto_gen *g, const struct ir_list *results,
+		      const struct ir_list *values)
 {
 	struct text names = { .px = g->px }, types = { .px = g->px };
 	uint32_t i;

@@ -159,7 +159,8 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 
 static void put_region(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tensor *of = tensor_of(g, call->args.at[0]), *t = px_new(g->px, struct pto_tensor);
+	struct pto_tensor *of = tensor_of(g, call->args.at[0]), *t = px_new(g->px,
+									    struct pto_tensor);
 	const struct ir_list *offsets = elements(call->args.at[2]);
 	uint32_t d;
 
@@ -289,7 +290,8 @@ static void put_window(struct pto_gen *g, const struct ir_node *var, const struc
 	bind_view(g, var, from, name);
 	pto_line(g, "%s = pto.subview %s[%s, %s] sizes [%lld, %lld] : %s -> %s", name, from->v.name,
 		 row, column, (long long)pto_dim(&var->type->shape, 1),
-		 (long long)pto_dim(&var->type->shape, 0), from->v.type, pto_tile_of(g, var)->v.type);
+		 (long long)pto_dim(&var->type->shape, 0), from->v.type, pto_tile_of(g,
+										     var)->v.type);
 }
 
 static void put_extract(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators on tiles in .pto text: section 10.4. Element-wise operands are brought into the result's shape
- * and element type first, columns are seen as rows (D5), and scratch tiles are added where the machine
- * needs them (D12).
+ * Operators on tiles in .pto text: section 10.4. Element-wise operands are brought into the
+ * result's shape and element type first, columns are seen as rows (D5), and scratch tiles are
+ * added where the machine needs them (D12).
  */
 #include <stdio.h>
 #include <string.h>
@@ -240,7 +240,8 @@ static struct pto_tile *scratch_for(struct pto_gen *g, const struct px_op *op,
 	else if (!strcmp(op->name, "block.prelu"))
 		type = pto_type_like(g, out->type, rows + 1, (columns + 31) / 32 * 32, DT_UINT8);
 	else if (!strcmp(op->name, "block.rem"))
-		type = pto_type_like(g, out->type, 1, (columns + 2 * ((columns + 63) / 64) + 7) / 8 * 8,
+		type = pto_type_like(g, out->type, 1,
+				     (columns + 2 * ((columns + 63) / 64) + 7) / 8 * 8,
 				     out->type->dtype);
 	else if (!strcmp(op->name, "block.rems"))
 		type = pto_type_like(g, out->type, 1, (columns + 7) / 8 * 8, out->type->dtype);
@@ -288,9 +289,11 @@ static const char *compare_text(struct pto_gen *g, const struct ir_call *call)
 			px_printf(g->px, "{cmpMode = #pto<cmp %s>}", name);
 }
 
-static void put_elementwise(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
+			    const struct ir_call *call)
 {
-	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g,
+										       out) : out;
 	unsigned int dtype = compute_dtype(call, var->type), n = given_operands(call->op), i;
 	struct operands o = { 0 };
 
@@ -372,7 +375,8 @@ static void put_col_expand(struct pto_gen *g, const struct ir_node *var, const s
 
 static void put_fill(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g,
+										       out) : out;
 	struct operands o = { 0 };
 
 	pto_size(g, out);
@@ -393,7 +397,8 @@ static void put_transpose(struct pto_gen *g, const struct ir_node *var, const st
 /* D11: the bias goes through the bias buffer. */
 static void put_bias(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tile *ins[3], *bias = pto_tile_of(g, call->args.at[2]), *out = pto_tile_of(g, var);
+	struct pto_tile *ins[3], *bias = pto_tile_of(g, call->args.at[2]), *out = pto_tile_of(g,
+											      var);
 	struct ir_type *type = pto_type_like(g, bias->type, 1, pto_dim(&bias->type->shape, 0),
 					     bias->type->dtype);
 
@@ -414,7 +419,8 @@ static void put_bias(struct pto_gen *g, const struct ir_node *var, const struct 
 
 static void put_sels(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g, out) : out;
+	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g,
+										       out) : out;
 	struct pto_value mode = pto_expr(g, call->args.at[2]);
 	const char *name = g->cxx ? px_printf(g->px, "%s != 0", mode.name) : pto_temp(g);
 	unsigned int i;
@@ -468,9 +474,11 @@ static void put_setval(struct pto_gen *g, const struct ir_node *var, const struc
 	const char *type = pto_scalar_type(g, t->type->dtype, g->at);
 
 	(void)var;
-	if (t->type->dtype != call->args.at[2]->type->dtype && call->args.at[2]->kind == IR_CONST_INT)
+	if (t->type->dtype != call->args.at[2]->type->dtype &&
+	    call->args.at[2]->kind == IR_CONST_INT)
 		v = dtype_is_float(t->type->dtype) ?
-			pto_float(g, (double)IR_AS(call->args.at[2], const)->value, t->type->dtype) :
+			pto_float(g, (double)IR_AS(call->args.at[2], const)->value,
+				  t->type->dtype) :
 			pto_constant(g, IR_AS(call->args.at[2], const)->value, type);
 	if (g->cxx) {
 		pto_line(g, "%s.SetValue(%s, %s);", t->v.name, at, v.name);
@@ -530,7 +538,8 @@ static void put_cxx_merge(struct pto_gen *g, const struct ir_call *call,
 	uint32_t i;
 
 	for (i = 0; i < 4 && i < call->args.n; i++) {
-		const char *name = call->args.at[i] ? pto_tile_of(g, call->args.at[i])->v.name : NULL;
+		const char *name = call->args.at[i] ? pto_tile_of(g,
+								  call->args.at[i])->v.name : NULL;
 
 		if (!name)
 			continue;
@@ -547,6 +556,7 @@ static void put_mrgsort(struct pto_gen *g, const struct ir_node *var, const stru
 {
 	struct pto_tile *out = pto_tile_of(g, var), *tmp;
 	struct operands o = { 0 };
+	const char *counts;
 	uint32_t i;
 
 	if (call->args.n < 2 || !call->args.at[1]) {
@@ -565,9 +575,11 @@ static void put_mrgsort(struct pto_gen *g, const struct ir_node *var, const stru
 		put_cxx_merge(g, call, out, tmp);
 		return;
 	}
-	pto_line(g, "pto.tmrgsort ins(%s {exhausted = %s} : %s) outs(%s, %%ex%u : %s, vector<4xi16>)",
+	counts = pto_temp(g);
+	pto_line(g, "%s = arith.constant dense<0> : vector<4xi16>", counts);
+	pto_line(g, "pto.tmrgsort ins(%s {exhausted = %s} : %s) outs(%s, %s : %s, vector<4xi16>)",
 		 text_str(&o.names), call_attr(call, "exhausted") ? "true" : "false",
-		 text_str(&o.types), out->v.name, g->next++, out->v.type);
+		 text_str(&o.types), out->v.name, counts, out->v.type);
 }
 
 static void put_print(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pipes between the kernels of a cluster, in .pto text: section 15. The direction follows from the core
- * that this kernel runs on. A popped tile's slot is freed behind its last use, in order of the pops (D32).
+ * Pipes between the kernels of a cluster, in .pto text: section 15. The direction follows from
+ * the core that this kernel runs on. A popped tile's slot is freed behind its last use, in order
+ * of the pops (D32).
  */
 #include <string.h>
 
@@ -43,7 +44,8 @@ static const char *local_buffer(struct pto_gen *g, unsigned int number, int64_t 
 static void put_pipe(struct pto_gen *g, uint32_t p)
 {
 	const struct ir_node *var = g->f->params.at[p];
-	bool pops = g->f->directions[p] == DIR_PIPE_IN, to_vector = pops == (g->core == CORE_VECTOR);
+	bool pops = g->f->directions[p] == DIR_PIPE_IN;
+	bool to_vector = pops == (g->core == CORE_VECTOR);
 	unsigned int number = gen_pipe_number(g->px, g->program, g->f, p);
 	int64_t bytes = slot_bytes(var->type);
 	const char *local = local_buffer(g, number, bytes, pops);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handles of tiles: one pto.alloc_tile per memory reference and type. A memory reference that is used with
- * two types of one size is one buffer seen twice.
+ * Handles of tiles: one pto.alloc_tile per memory reference and type. A memory reference that is
+ * used with two types of one size is one buffer seen twice.
  */
 #include <string.h>
 
@@ -54,12 +54,13 @@ static bool is_late(struct pto_gen *g, const struct ir_type *type)
 	return !is_early(g, valid_dim(type, 0)) || !is_early(g, valid_dim(type, 1));
 }
 
+/* A column is contiguous whatever its type says: rows of less than 32 bytes do not exist. */
 static unsigned int layout_of(const struct ir_type *type)
 {
-	if (type->view.blayout == TL_NONE_BOX)
-		return pto_dim(&type->shape, 0) == 1 && pto_dim(&type->shape, 1) > 1 ?
-		       TL_COL_MAJOR : TL_ROW_MAJOR;
-	return type->view.blayout;
+	if (type->view.slayout == TL_NONE_BOX && pto_dim(&type->shape, 0) == 1 &&
+	    pto_dim(&type->shape, 1) > 1)
+		return TL_COL_MAJOR;
+	return type->view.blayout == TL_NONE_BOX ? TL_ROW_MAJOR : type->view.blayout;
 }
 
 static const char *layout_name(unsigned int layout)
@@ -163,7 +164,10 @@ static struct pto_tile *tile_new(struct pto_gen *g, const struct ir_type *type, 
 	return t;
 }
 
-/* Handles are per memory reference: what is computed about a symbolic region is part of the type. */
+/*
+ * Handles are per memory reference: what is computed about a symbolic region is part of the
+ * type.
+ */
 static bool is_same(const struct pto_tile *t, const struct ir_memref *memref,
 		    const struct ir_type *type, const char *text)
 {

@@ -76,7 +76,8 @@ PyObject *generate(PyObject *module, PyObject *args)
 
 /* ---- What a program consists of ---- */
 
-static PyObject *kernel_item(struct px *px, const struct ir_function *f, const struct ir_list *called)
+static PyObject *kernel_item(struct px *px, const struct ir_function *f,
+			     const struct ir_list *called)
 {
 	enum gen_core core = gen_core(px, f);
 	uint32_t id;
