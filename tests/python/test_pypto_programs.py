@@ -66,7 +66,7 @@ os.environ.setdefault("SIMPLER_CACHE_DIR", os.path.join(os.path.abspath(os.envir
 BACKENDS = ("PTO", "CCE")
 PLATFORMS = ("a2a3sim", "a5sim")
 # compiling device code takes seconds for each kernel: the others run with SIMPLER_PYPTO_PROGRAMS=all, or =name,name
-FEW = [("softmax", "a2a3sim", "PTO"), ("softmax", "a5sim", "PTO"), ("matmul_memory", "a2a3sim", "PTO")]
+FEW = [("softmax", "a2a3sim", "PTO"), ("softmax", "a5sim", "PTO"), ("softmax", "a2a3sim", "CCE"), ("matmul_memory", "a2a3sim", "PTO")]
 CHOSEN = os.environ.get("SIMPLER_PYPTO_PROGRAMS")
 RUNS = FEW if not CHOSEN else [(n, p, b) for n in (NAMES if CHOSEN == "all" else CHOSEN.split(",")) for p in PLATFORMS
                                for b in BACKENDS]
