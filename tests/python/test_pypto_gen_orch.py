@@ -383,3 +383,20 @@ def test_slots_tell_how_the_entry_is_called():
     assert [s[:3] for s in slots] == [("x", "tensor", "in"), ("y", "tensor", "inout"), ("r", "result", "out"),
                                       ("s", "scalar", "in")]
     assert returned == [1, 2]
+
+
+def test_decision_7_tensors_that_a_loop_exchanges():
+    text = entry(text_of("""
+a = pl.create_tensor([32, 64], dtype=pl.FP32)
+b = pl.create_tensor([32, 64], dtype=pl.FP32)
+a = self.k_add(x, y, a)
+for i in pl.range(n):
+    b = self.k_scale(a, 2.0, b)
+    a, b = b, a
+r = pl.create_tensor([32, 64], dtype=pl.FP32)
+r = self.k_scale(a, 3.0, r)
+return r
+""", head=f"def top(self, x: {T}, y: {T}, n: pl.INT64) -> {T}:"))
+    assert "Tensor a_1 = a;" in text and "Tensor b_1 = b;" in text
+    assert "auto a_1_next = b_1;\n" in text and "auto b_1_next = a_1;\n" in text
+    assert "make_tensor(b_shapes, 2, DataType::FLOAT32).reshape(b_shapes, 2);" in text

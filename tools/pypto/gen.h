@@ -55,6 +55,11 @@ bool gen_is_strided(struct px *px, const struct ir_program *program, const struc
 		    uint32_t param);
 /* Number of parameters that a call passes: block_id and blockdim are not among them. */
 uint32_t gen_passed_params(struct px *px, const struct ir_function *f);
+/*
+ * What an assignment's value is, when it is an element of a tuple made in the function; else
+ * @value. @tuples: tuple variables seen so far.
+ */
+struct ir_node *gen_element(struct var_map *tuples, const struct ir_assign *a);
 bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts);
 
 /* ---- Pipes and clusters (gen_pipe.c, gen_free.c) ---- */

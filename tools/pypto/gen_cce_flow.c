@@ -147,7 +147,7 @@ static void put_for(struct pto_gen *g, const struct ir_for *s)
 		pto_line(g, "if (%s == 0) trap();", step);
 		pto_line(g, "int64_t %s = range_trips(%s, %s, %s);", trips, start, stop, step);
 		pto_line(g, "for (int64_t %s = 0; %s < %s; %s += 1) {", trip, trip, trips, trip);
-		pto_line(g, "    int64_t %s = %s + %s * %s;", name, start, trip, step);
+		pto_line(g, "    [[maybe_unused]] int64_t %s = %s + %s * %s;", name, start, trip, step);
 	}
 	put_block(g, s->body, &s->iter_args);
 	pto_line(g, "}");
@@ -192,17 +192,19 @@ static void put_if(struct pto_gen *g, const struct ir_if *s)
 
 static void put_assign(struct pto_gen *g, const struct ir_assign *a)
 {
-	if (a->value->kind == IR_CALL) {
-		if (IR_AS(a->value, call)->op)
-			pto_operator(g, a->var, IR_AS(a->value, call));
+	const struct ir_node *value = gen_element(&g->tuples, a);
+
+	if (value->kind == IR_CALL) {
+		if (IR_AS(value, call)->op)
+			pto_operator(g, a->var, IR_AS(value, call));
 	} else if (is_scalar(a->var)) {
-		if (gen_is_nonnegative(a->value, &g->cxx->nonnegative))
+		if (gen_is_nonnegative(value, &g->cxx->nonnegative))
 			var_map_set(&g->cxx->nonnegative, a->var, a->var);
-		declare(g, a->var, gen_expr(g->cxx, a->value));
-	} else if (a->var->type->kind == TY_TILE && ir_is_var(a->value)) {
-		var_map_set(&g->tiles, a->var, pto_tile_of(g, a->value));
-	} else if (ir_is_var(a->value)) {
-		same_storage(g, a->var, a->value);
+		declare(g, a->var, gen_expr(g->cxx, value));
+	} else if (a->var->type->kind == TY_TILE && ir_is_var(value)) {
+		var_map_set(&g->tiles, a->var, pto_tile_of(g, value));
+	} else if (ir_is_var(value)) {
+		same_storage(g, a->var, value);
 	}
 }
 
@@ -450,7 +452,7 @@ static struct pto_gen *cce_new(struct px *px, const struct ir_program *program,
 	g->cxx = px_new(px, struct gen_cxx);
 	g->px = g->views.px = g->allocs.px = g->body.px = px;
 	g->values.px = g->tiles.px = g->tensors.px = g->known.px = px;
-	g->nonnegative.px = g->pipes.px = px;
+	g->nonnegative.px = g->pipes.px = g->tuples.px = px;
 	g->cxx->px = g->cxx->out.px = g->cxx->names.px = px;
 	g->cxx->vars.px = g->cxx->nonnegative.px = px;
 	g->cxx->has_half = true;

@@ -455,6 +455,23 @@ bool gen_is_strided(struct px *px, const struct ir_program *program, const struc
 	return s.found;
 }
 
+/* ---- Tuples ---- */
+
+struct ir_node *gen_element(struct var_map *tuples, const struct ir_assign *a)
+{
+	const struct ir_item *item = IR_AS(a->value, item);
+	const struct ir_node *tuple;
+
+	if (a->value->kind == IR_MAKE_TUPLE)
+		var_map_set(tuples, a->var, a->value);
+	if (a->value->kind != IR_GET_ITEM)
+		return a->value;
+	tuple = ir_is_var(item->tuple) ? var_map_get(tuples, item->tuple) : item->tuple;
+	if (!tuple || tuple->kind != IR_MAKE_TUPLE)
+		return a->value;
+	return IR_AS(tuple, tuple)->elements.at[item->index];
+}
+
 /* ---- Signs ---- */
 
 bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts)

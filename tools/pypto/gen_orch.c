@@ -316,20 +316,21 @@ static void put_operator(struct orch *o, const struct ir_node *var, const struct
 
 static void put_assign(struct orch *o, const struct ir_assign *a)
 {
-	const struct ir_call *call = IR_AS(a->value, call);
+	const struct ir_node *value = gen_element(&o->tuples, a);
+	const struct ir_call *call = IR_AS(value, call);
 	const char *text;
 
-	if (a->value->kind == IR_CALL) {
+	if (value->kind == IR_CALL) {
 		if (call->op)
 			put_operator(o, a->var, call);
 		else
 			orch_task(o, call);
 		return;
 	}
-	if (a->var->type->kind != TY_SCALAR || a->value->kind == IR_GET_ITEM)
+	if (a->var->type->kind != TY_SCALAR)
 		return;
-	text = gen_expr(&o->g, a->value);
-	if (gen_is_nonnegative(a->value, &o->g.nonnegative))
+	text = gen_expr(&o->g, value);
+	if (gen_is_nonnegative(value, &o->g.nonnegative))
 		var_map_set(&o->g.nonnegative, a->var, a->var);
 	gen_line(&o->g, "%s %s = %s;", orch_c_type(o, a->var), orch_scalar_name(o, a->var), text);
 }
@@ -453,7 +454,7 @@ static void open_for(struct orch *o, const struct ir_for *loop)
 			 step, i);
 	gen_line(&o->g, "int64_t %s = range_trips(%s, %s, %s);", trips, start, stop, step);
 	gen_line(&o->g, "for (int64_t %s = 0; %s < %s; %s += 1) {", trip, trip, trips, trip);
-	gen_line(&o->g, "    int64_t %s = %s + %s * %s;", i, start, trip, step);
+	gen_line(&o->g, "    [[maybe_unused]] int64_t %s = %s + %s * %s;", i, start, trip, step);
 }
 
 static void put_for(struct orch *o, const struct ir_for *loop)

@@ -47,6 +47,7 @@ struct orch {
 	struct ir_list called;		/* position: func_id */
 	struct entity *entities, **entities_end;
 	struct var_map of;		/* IR variable -> entity */
+	struct var_map tuples;		/* variable -> the tuple it was made as */
 	struct var_map merged;		/* iter args and results that are entities of their own */
 	struct var_map hoisted;		/* statement -> first entity declared before it */
 	struct var_map hoisted_next;	/* entity -> next one */

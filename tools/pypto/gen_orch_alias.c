@@ -203,22 +203,23 @@ static void scan_operator(struct orch *o, const struct ir_node *var, const struc
 
 static void scan_assign(struct orch *o, const struct ir_assign *a, struct block *b)
 {
-	const struct ir_call *call = IR_AS(a->value, call);
-	const struct ir_item *item = IR_AS(a->value, item);
+	const struct ir_node *value = gen_element(&o->tuples, a);
+	const struct ir_call *call = IR_AS(value, call);
+	const struct ir_item *item = IR_AS(value, item);
 	const struct ir_call *tuple;
 
-	if (ir_is_var(a->value)) {
-		if (is_handle(a->value))
-			alias(o, a->var, use(o, a->value, b));
+	if (ir_is_var(value)) {
+		if (is_handle(value))
+			alias(o, a->var, use(o, value, b));
 		return;
 	}
-	if (a->value->kind == IR_GET_ITEM) {
+	if (value->kind == IR_GET_ITEM) {
 		tuple = var_map_get(&o->of, item->tuple);
 		if (tuple && is_handle(a->var))
 			alias(o, a->var, result_of(o, tuple, (uint32_t)item->index));
 		return;
 	}
-	if (a->value->kind != IR_CALL)
+	if (value->kind != IR_CALL)
 		return;
 	if (call->op) {
 		scan_operator(o, a->var, call, b);

@@ -104,7 +104,7 @@ static void put_head(struct orch *o, const struct slots *s, struct text *out)
 	text_printf(out, "%s%s", s->defines.n ? s->defines.at : "", s->defines.n ? "\n" : "");
 	text_put(out,
 "// The bits of a float in the lower half of a word\n"
-"static inline uint64_t float_to_u64(float f) {\n"
+"[[maybe_unused]] static inline uint64_t float_to_u64(float f) {\n"
 "    union { float f; uint32_t u; } bits;\n"
 "    bits.f = f;\n"
 "    return bits.u;\n"
@@ -163,6 +163,7 @@ struct orch *orch_new(struct px *px, const struct ir_program *program, const str
 	o->program = program;
 	o->f = f;
 	o->g.vars.px = o->g.nonnegative.px = o->merged.px = px;
+	o->tuples.px = px;
 	o->hoisted.px = o->hoisted_next.px = px;
 	o->g.indent = 1;
 	o->called = gen_called(px, program, f);

@@ -251,7 +251,7 @@ static struct pto_gen *gen_new(struct px *px, const struct ir_program *program,
 
 	g->px = g->constants.px = g->views.px = g->allocs.px = g->body.px = px;
 	g->values.px = g->tiles.px = g->tensors.px = g->known.px = px;
-	g->nonnegative.px = g->pipes.px = px;
+	g->nonnegative.px = g->pipes.px = g->tuples.px = px;
 	g->program = program;
 	g->f = f;
 	g->arch = arch;

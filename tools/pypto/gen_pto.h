@@ -52,7 +52,7 @@ struct pto_gen {
 	struct var_map tiles;		/* tile variable -> struct pto_tile */
 	struct var_map tensors;		/* tensor variable -> struct pto_tensor */
 	struct var_map known;		/* interned text of a constant -> its name */
-	struct var_map nonnegative;
+	struct var_map nonnegative, tuples;
 	struct var_map pipes;		/* pipe parameter -> its number as text */
 	const char *gm_slots;		/* parameter for the slots of pipes in global memory */
 	struct pto_tile *all_tiles;

@@ -310,26 +310,27 @@ static void put_if(struct pto_gen *g, const struct ir_if *s)
 
 static void put_assign(struct pto_gen *g, const struct ir_assign *a)
 {
+	const struct ir_node *value = gen_element(&g->tuples, a);
 	struct pto_value v;
 
-	if (a->value->kind == IR_CALL) {
-		if (IR_AS(a->value, call)->op)
-			pto_operator(g, a->var, IR_AS(a->value, call));
+	if (value->kind == IR_CALL) {
+		if (IR_AS(value, call)->op)
+			pto_operator(g, a->var, IR_AS(value, call));
 		return;
 	}
-	if (ir_is_var(a->value) && !is_scalar(a->var)) {
+	if (ir_is_var(value) && !is_scalar(a->var)) {
 		if (a->var->type->kind == TY_TILE)
-			var_map_set(&g->tiles, a->var, pto_tile_of(g, a->value));
+			var_map_set(&g->tiles, a->var, pto_tile_of(g, value));
 		else
-			same_storage(g, a->var, a->value);
+			same_storage(g, a->var, value);
 		return;
 	}
 	if (!is_scalar(a->var))
 		return;
-	v = pto_expr(g, a->value);
+	v = pto_expr(g, value);
 	v.name = pto_as(g, v, pto_scalar_type(g, a->var->type->dtype, a->var->span));
 	v.type = pto_scalar_type(g, a->var->type->dtype, a->var->span);
-	if (gen_is_nonnegative(a->value, &g->nonnegative))
+	if (gen_is_nonnegative(value, &g->nonnegative))
 		var_map_set(&g->nonnegative, a->var, a->var);
 	var_map_set(&g->values, a->var, pto_new_value(g, v.name, v.type));
 }

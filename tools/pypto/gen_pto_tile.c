@@ -308,7 +308,7 @@ static bool makes_view(const struct ir_node *value)
 {
 	const struct ir_call *call = IR_AS(value, call);
 
-	return ir_is_var(value) ||
+	return ir_is_var(value) || value->kind == IR_GET_ITEM ||
 	       (value->kind == IR_CALL && call->op &&
 		(call->op->rule == rule_reshape || call->op->rule == rule_slice ||
 		 call->op->rule == rule_tpop));
