@@ -56,8 +56,8 @@ struct ir_list block_offsets(struct blockops *b, const struct block_region *r,
 struct ir_node *block_output(struct blockops *b, struct ir_node *var);
 
 /*
- * The two dimensions that a transpose() exchanges; false when one is along the rows of a tile and the
- * other counts tiles, which no load can do.
+ * The two dimensions that a transpose() exchanges; false when one is along the rows of a tile and
+ * the other counts tiles, which no load can do.
  */
 bool block_swap(const struct ir_call *call, uint32_t *first, uint32_t *second);
 

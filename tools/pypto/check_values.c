@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether every tile is still in its buffer where it is read: one walk over a kernel, which knows of
- * each memory reference whose value is in it. In a loop, what the body writes is unknown at its head
- * except for what the loop carries; where branches meet, what differs is unknown. It shares nothing
- * with the passes that it judges, and takes time in proportion to the kernel.
+ * Whether every tile is still in its buffer where it is read: one walk over a kernel, which knows
+ * of each memory reference whose value is in it. In a loop, what the body writes is unknown at its
+ * head except for what the loop carries; where branches meet, what differs is unknown. It shares
+ * nothing with the passes that it judges, and takes time in proportion to the kernel.
  */
 #include <errno.h>
 #include <string.h>

@@ -172,6 +172,8 @@ static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const stru
 	if (pto_dim(&t->type->shape, 0) == 1 && columns > 1) {
 		type = pto_type_like(g, like->type, pto_dim(&t->type->shape, 1), columns,
 				     t->type->dtype);
+		if (pto_dim(&t->type->shape, 1) == rows)
+			type->view.valid = like->type->view.valid;
 		wide = pto_scratch(g, type, MS_VEC);
 		pto_emit(g, "pto.trowexpand", &t, 1, wide);
 		cce_settle(g);
@@ -179,6 +181,7 @@ static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const stru
 	}
 	if (pto_dim(&t->type->shape, 1) == 1 && rows > 1) {
 		type = pto_type_like(g, like->type, rows, columns, t->type->dtype);
+		type->view.valid = like->type->view.valid;
 		wide = pto_scratch(g, type, MS_VEC);
 		t = pto_is_column(t) ? pto_row(g, t) : t;
 		pto_emit(g, "pto.tcolexpand", &t, 1, wide);

@@ -85,8 +85,8 @@ bool ir_computes(const struct ir_node *value);
  * pass_check() - adds a mistake for each hazard in a kernel of @program (decisions.md D30)
  *
  * Memory: a variable is read after another one's write to its buffer. Synchronisation: only of
- * kernels that have any. Once addresses are there, the assembler's hazard checker sees each variable
- * as a buffer of its own, too, in kernels of up to PASS_CHECK_VARIABLES.
+ * kernels that have any. Once addresses are there, the assembler's hazard checker sees each
+ * variable as a buffer of its own, too, in kernels of up to PASS_CHECK_VARIABLES.
  *
  * Return: 0, -EINVAL, or -ENOMEM.
  */

@@ -237,8 +237,8 @@ static bool is_safe(struct px *px, const struct ir_function *f, int arch)
 }
 
 /*
- * To what is around it a loop is one instruction; the checker looks inside, and sees where the order
- * of other pipes is enough.
+ * To what is around it a loop is one instruction; the checker looks inside, and sees where the
+ * order of other pipes is enough.
  */
 static struct ir_node *thin_out(struct place_sync *p, const struct ir_function *f,
 				struct ir_node *body, int arch)
