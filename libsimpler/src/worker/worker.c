@@ -152,11 +152,15 @@ static int config_set_name(struct simpler_worker *w, char **field, const char *v
 
 int simpler_worker_set_platform(struct simpler_worker *w, const char *platform)
 {
+	if (!w)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return config_set_name(w, &w->config.platform, platform);
 }
 
 int simpler_worker_set_runtime(struct simpler_worker *w, const char *runtime)
 {
+	if (!w)
+		return SIMPLER_ERR_INVALID_ARGUMENT;
 	return config_set_name(w, &w->config.runtime, runtime);
 }
 
