@@ -227,6 +227,8 @@ void chip_tick(struct vnpu_chip *chip)
 	}
 	for (uint32_t i = 0; i < VNPU_MAX_CONTEXTS; i++)
 		context_check_deadline(&chip->contexts[i]);
+	/* what a machine rings before QEMU has read all our descriptors goes nowhere */
+	control(chip);
 }
 
 /* ---- reset ---- */

@@ -107,12 +107,6 @@ static void peer_ready(struct watch *w)
 		port_drop_peer(chip);
 }
 
-/*
- * QEMU waits for what comes up to the shared memory before the guest sees the device, and
- * reads the rest when it finds time: a doorbell rung until then would go nowhere.  So the
- * doorbells come before the memory.  The interrupts cannot, QEMU has no place for them yet;
- * one of those that is lost costs the driver a look.
- */
 static int greet(struct vnpu_chip *chip, int socket)
 {
 	struct vnpu_port *p = &chip->port;
@@ -124,10 +118,10 @@ static int greet(struct vnpu_chip *chip, int socket)
 		rc = send_message(socket, PROTOCOL_VERSION, -1);
 	if (!rc)
 		rc = send_message(socket, PEER_GUEST, -1);
-	for (uint32_t v = 0; v < p->vectors && !rc; v++)
-		rc = send_message(socket, PEER_DEVICE, p->doorbells[v].watch.fd);
 	if (!rc)
 		rc = send_message(socket, SHARED_MEMORY, chip->device_fd);
+	for (uint32_t v = 0; v < p->vectors && !rc; v++)
+		rc = send_message(socket, PEER_DEVICE, p->doorbells[v].watch.fd);
 	for (uint32_t v = 0; v < p->vectors && !rc; v++)
 		rc = send_message(socket, PEER_GUEST, p->interrupts[v]);
 	return rc;
