@@ -77,11 +77,11 @@ bool sync_is_barrier(const struct ir_node *stmt)
 
 static unsigned int safe_ids(const struct sync_events *e, const struct event_pair *pair)
 {
+	const uint16_t *later = e->later[pair->src % PTO_PIPES][pair->dst % PTO_PIPES];
 	unsigned int id, safe = 0;
 
 	for (id = 0; id < EVENT_IDS; id++)
-		if (e->later[pair->src][pair->dst][id] >> pair->src & 1)
-			safe |= 1u << id;
+		safe |= (later[id] >> pair->src & 1u) << id;
 	return safe & ~(unsigned int)e->open[pair->src][pair->dst];
 }
 
