@@ -92,6 +92,7 @@ struct chip_ring {
 	uint32_t window;		/* power of two */
 	uint32_t dep_pool;
 	uint32_t dep_used;
+	bool strict;			/* all window slots usable (host_build_graph) */
 	struct chip_ring_task **slots;	/* window entries in use of slot_capacity */
 	uint64_t slot_capacity;
 	struct chip_heap heap;
@@ -121,7 +122,7 @@ static inline bool chip_ring_has_slot(const struct chip_ring *r)
 {
 	uint32_t live = r->next - r->alive;
 
-	return live + 1 < r->window;	/* chip-runtime §20 case 3: one slot stays free */
+	return live + (r->strict ? 0 : 1) < r->window;
 }
 
 /* Maps heap memory on first use.  Returns 0 or -ENOMEM. */
