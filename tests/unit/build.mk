@@ -27,6 +27,7 @@ $(addprefix $(BUILD)/tests/unit/test_chip_,callable callable_bytes elf_check): |
 # Instruction checks for test_device_pto_isa: tests/unit/pto_isa/x.cpp -> $(BUILD)/tests/unit/pto_isa/x-<platform>.so, as
 # kernels are built, but with less optimisation, because they are many small instantiations. They have one thread, so
 # there is nothing in them for TSan, which would spend most of its time on building them.
+tsan_LEAVES_OUT := $(BUILD)/tests/unit/test_device_pto_isa
 ifeq ($(SANITIZE),thread)
 unit_TESTS := $(filter-out $(BUILD)/tests/unit/test_device_pto_isa,$(unit_TESTS))
 else
