@@ -5,6 +5,7 @@ accel_TEST := $(BUILD)/tests/accel/test_accel
 accel_OBJS := $(call obj,tests/accel/test_accel.c tests/accel/fake_driver.c)
 accel_WRAP := -Wl,--wrap=open,--wrap=close,--wrap=ioctl,--wrap=mmap,--wrap=opendir
 unit_TESTS += $(accel_TEST)
+tests: $(accel_TEST)
 $(accel_TEST): $(accel_OBJS) $(LIB_A)
 	@mkdir -p $(@D)
 	@echo '  LD      $@'
