@@ -73,10 +73,7 @@ static void expect_flat(const struct usage *before, const struct usage *after)
 	assert_true(after->threads <= before->threads + sysconf(_SC_NPROCESSORS_ONLN));
 	if (SANITIZE_ADDRESS || SANITIZE_THREAD)
 		return;
-	/* a thread has a stack, a stack for signals and a heap, each with its guard */
-	if (after->mappings > before->mappings + 8 * (1 + after->threads - before->threads))
-		fail_msg("mappings grew from %d to %d, threads from %d to %d", before->mappings,
-			 after->mappings, before->threads, after->threads);
+	assert_true(after->mappings <= before->mappings + 8);
 	if (after->resident_kb > before->resident_kb + SLACK_KB)
 		fail_msg("resident memory grew from %ld to %ld KB", before->resident_kb,
 			 after->resident_kb);
@@ -172,7 +169,8 @@ static void ten_thousand_runs_leave_nothing(void **state)
 	struct simpler_buffer *b;
 	struct simpler_task_args *a;
 	struct usage before, after;
-	float *data;
+	float *data, sum = 1001;
+	long rounds = 0;
 
 	(void)state;
 	assert_int_equal(simpler_worker_register(w, c, &f), 0);
@@ -180,13 +178,17 @@ static void ten_thousand_runs_leave_nothing(void **state)
 	data = simpler_buffer_data(b);
 	a = arguments(b);
 	runs(w, &f, a, 1000);
-	before = measure();
-	runs(w, &f, a, 9000);
-	after = measure();
+	/* a round in which the pool got a thread would show the thread's stacks */
+	do {
+		before = measure();
+		runs(w, &f, a, 9000);
+		after = measure();
+		sum += 9000;
+	} while (after.threads != before.threads && rounds++ < sysconf(_SC_NPROCESSORS_ONLN));
 	/* the last submit may still be in flight; close waits for it */
 	expect_flat(&before, &after);
 	assert_int_equal(simpler_worker_run(w, &f, a, NULL, NULL), 0);
-	assert_true(data[0] == 10001 && data[ELEMENTS - 1] == 10001);
+	assert_true(data[0] == sum && data[ELEMENTS - 1] == sum);
 	simpler_task_args_destroy(a);
 	simpler_buffer_put(b);
 	simpler_chip_callable_put(c);

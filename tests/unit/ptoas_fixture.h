@@ -93,6 +93,26 @@ static inline char *program_print(struct program *p)
 	return t.data;
 }
 
+/* Ends @p: the C++ of its right program, or the first error of the passes; to be freed. */
+static inline char *program_emit(struct program *p)
+{
+	struct pto_text out = { 0 };
+	char *result;
+
+	if (program_verify(p)) {
+		program_show(p);
+		fail_msg("the program is wrong before any pass");
+	}
+	if (pto_run_passes(p->m, &p->options, &p->diags, NULL) ||
+	    pto_emit_cpp(p->m, &p->options, &p->diags, &out))
+		result = strdup(program_error(p));
+	else
+		result = strdup(out.data);
+	pto_text_free(&out);
+	program_end(p);
+	return result;
+}
+
 /* Line @n, from 1, of a text, without indentation; to be freed. */
 static inline char *text_line(const char *text, unsigned int n)
 {

@@ -69,23 +69,10 @@ static const struct {
 /* C++ of a body, or its first error; to be freed. */
 static char *emit(enum pto_arch arch, const char *body)
 {
-	struct pto_text out = { 0 };
 	struct program p;
-	char *result;
 
 	program_body(&p, arch, body);
-	if (program_verify(&p)) {
-		program_show(&p);
-		fail_msg("the program is wrong before any pass");
-	}
-	if (pto_run_passes(p.m, &p.options, &p.diags, NULL) ||
-	    pto_emit_cpp(p.m, &p.options, &p.diags, &out))
-		result = strdup(program_error(&p));
-	else
-		result = strdup(out.data);
-	pto_text_free(&out);
-	program_end(&p);
-	return result;
+	return program_emit(&p);
 }
 
 static void expect(enum pto_arch arch, const char *body, const char *what)

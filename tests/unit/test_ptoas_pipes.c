@@ -25,23 +25,10 @@
 /* The first error of the passes, or the C++ when there is none; to be freed. */
 static char *assemble(const char *text)
 {
-	struct pto_text out = { 0 };
 	struct program p;
-	char *result;
 
 	program_parse(&p, PTO_ARCH_A5, text);
-	if (program_verify(&p)) {
-		program_show(&p);
-		fail_msg("the program is wrong before any pass");
-	}
-	if (pto_run_passes(p.m, &p.options, &p.diags, NULL) ||
-	    pto_emit_cpp(p.m, &p.options, &p.diags, &out))
-		result = strdup(program_error(&p));
-	else
-		result = strdup(out.data);
-	pto_text_free(&out);
-	program_end(&p);
-	return result;
+	return program_emit(&p);
 }
 
 static void expect(const char *text, const char *what)

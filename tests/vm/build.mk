@@ -43,7 +43,7 @@ do-bench-vm: tests $(vm_GUEST_TESTS) modules
 # building it takes 15 minutes on two quiet cores, and it is several times slower.
 vm_DEBUG := $(BUILD)/debug-kernel
 do-check-kernel-debug: tests $(vm_GUEST_TESTS)
-	@echo '  KERNEL  $(vm_DEBUG)/root'
+	@echo '  KERNEL  $(vm_DEBUG)/image'
 	$(Q)JOBS=$(JOBS) scripts/kernel-build x86_64 $(vm_DEBUG) tests/vm/debug.config
 	$(Q)VM_KERNEL=$(vm_DEBUG) VM_DEADLINE=7000 VM_TEST_DEADLINE=2000 \
 		scripts/run-tests build=$(BUILD) deadline=7200 cmocka=scripts/vm

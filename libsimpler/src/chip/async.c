@@ -48,11 +48,19 @@ static int check(const struct chip_core *core)
 	return first_invalid(core) < core->async_count ? SIMPLER_RUN_ASYNC_COMPLETION_INVALID : 0;
 }
 
+static void refuse_first_invalid(struct chip *c, struct chip_core *core, int code)
+{
+	uint32_t i = first_invalid(core);
+	const struct pto_async_condition *cond = &core->async_entries[i];
+
+	chip_fail_sched(c, code, core, "kernel %s: completion condition %u is not valid: address 0x%llx, engine %d, type %d",
+			core->kernel->name, i, (unsigned long long)cond->addr, (int)cond->engine,
+			(int)cond->type);
+}
+
 static void refuse(struct chip *c, struct chip_core *core, int code)
 {
 	const char *kernel = core->kernel->name;
-	const struct pto_async_condition *cond;
-	uint32_t bad;
 
 	if (core->async_error == SIMPLER_RUN_ASYNC_WAIT_OVERFLOW)
 		chip_fail_sched(c, code, core, "kernel %s registered more than %d completion conditions",
@@ -63,12 +71,8 @@ static void refuse(struct chip *c, struct chip_core *core, int code)
 	else if (core->async_count > PTO_ASYNC_CONDITIONS)
 		chip_fail_sched(c, code, core, "kernel %s registered %u completion conditions, at most %d are allowed",
 				kernel, core->async_count, PTO_ASYNC_CONDITIONS);
-	if (core->async_error || core->async_count > PTO_ASYNC_CONDITIONS)
-		return;
-	bad = first_invalid(core);
-	cond = &core->async_entries[bad];
-	chip_fail_sched(c, code, core, "kernel %s: completion condition %u is not valid: address 0x%llx, engine %d, type %d",
-			kernel, bad, (unsigned long long)cond->addr, (int)cond->engine, (int)cond->type);
+	else
+		refuse_first_invalid(c, core, code);
 }
 
 bool async_defer(struct chip *c, struct chip_core *core)

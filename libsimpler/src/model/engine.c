@@ -174,19 +174,16 @@ static void share_lock(struct engine *e)
 /* Other threads can join at any time from now on; kernels known to need them get them at once. */
 static void cohort_ready(struct engine *e, const struct chip_task *t)
 {
-	uint32_t lanes = 0;
+	uint32_t calls = (uint32_t)__builtin_popcount(t->kernel_mask) * (uint32_t)t->block_num;
 	bool meets = false;
 
-	for (int slot = 0; slot < CHIP_SLOTS; slot++) {
-		lanes += t->kernels[slot] != NULL;
+	for (int slot = 0; slot < CHIP_SLOTS; slot++)
 		meets |= t->kernels[slot] && t->kernels[slot]->meets;
-	}
 	share_lock(e);
 	/* relaxed: a hint for the monitor */
-	atomic_fetch_add_explicit(&e->cohort_open, lanes * (uint32_t)t->block_num,
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->cohort_open, calls, memory_order_relaxed);
 	if (meets)
-		model_want_cohort(e->context, lanes * (uint32_t)t->block_num - 1);
+		model_want_cohort(e->context, calls - 1);
 }
 
 static void work_ready(struct chip *c, const struct chip_task *t)
