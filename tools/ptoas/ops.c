@@ -193,40 +193,44 @@ static bool next_item(const char **sig, struct item *it)
 	return true;
 }
 
-static bool is_buffer_kind(char kind)
-{
-	return strchr("tumxgLRABS", kind);
-}
+/* What a type can stand for in a signature. */
+enum { FITS_LOCAL = 1, FITS_VIEW = 2, FITS_PTR = 4, FITS_VECTOR = 8, FITS_FLOAT = 16, FITS_INT = 32,
+       FITS_NONE = 64, FITS_BUFFER = FITS_LOCAL | FITS_VIEW | FITS_PTR };
 
-/* Kinds only; spaces and element types are the verifier's. */
-static bool kind_fits(char kind, const struct pto_type *t)
+static unsigned int fits_of(const struct pto_type *t)
 {
-	bool scalar = t->kind == PTO_T_SCALAR;
-
-	if (is_buffer_kind(kind))
-		return pto_is_local(t);
-	switch (kind) {
-	case 'v':
-		return t->kind == PTO_T_VIEW || t->kind == PTO_T_PART || t->kind == PTO_T_PTR ||
-		       (t->kind == PTO_T_MEMREF && pto_is_global(t));
-	case 'p':
-		return t->kind == PTO_T_PTR || (t->kind == PTO_T_MEMREF && pto_is_global(t));
-	case 'k':
-		return t->kind == PTO_T_VECTOR;
-	case 's':
-		return scalar;
-	case 'f':
-		return scalar && pto_elem_is_float(t->elem);
-	case 'n':
-	case 'd':
-		return scalar && !pto_elem_is_float(t->elem);
+	switch (t->kind) {
+	case PTO_T_SCALAR:
+		return pto_elem_is_float((enum pto_elem)t->elem) ? FITS_FLOAT : FITS_INT;
+	case PTO_T_TILE:
+	case PTO_T_TILE_VALUE:
+	case PTO_T_MULTI_TILE:
+		return FITS_LOCAL;
+	case PTO_T_VIEW:
+	case PTO_T_PART:
+		return FITS_VIEW;
+	case PTO_T_PTR:
+		return FITS_VIEW | FITS_PTR;
+	case PTO_T_MEMREF:
+		return pto_is_global(t) ? FITS_VIEW | FITS_PTR : FITS_LOCAL;
+	case PTO_T_VECTOR:
+		return FITS_VECTOR;
 	}
-	return true;
+	return FITS_NONE;
 }
 
-static enum pto_role role_of(const struct item *it, bool out, const struct pto_type *t)
+/* Letters of a signature; those that are not here take anything. Spaces, elements: the verifier. */
+static const unsigned char letters[256] = {
+	['t'] = FITS_LOCAL, ['u'] = FITS_LOCAL, ['m'] = FITS_LOCAL, ['x'] = FITS_LOCAL,
+	['g'] = FITS_LOCAL, ['L'] = FITS_LOCAL, ['R'] = FITS_LOCAL, ['A'] = FITS_LOCAL,
+	['B'] = FITS_LOCAL, ['S'] = FITS_LOCAL,
+	['v'] = FITS_VIEW, ['p'] = FITS_PTR, ['k'] = FITS_VECTOR,
+	['s'] = FITS_FLOAT | FITS_INT, ['f'] = FITS_FLOAT, ['n'] = FITS_INT, ['d'] = FITS_INT,
+};
+
+static enum pto_role role_of(const struct item *it, bool out, unsigned int fits)
 {
-	if (!pto_is_local(t) && !pto_is_global(t))
+	if (!(fits & FITS_BUFFER))
 		return PTO_ROLE_VALUE;
 	switch (it->prefix) {
 	case '~':
@@ -246,19 +250,30 @@ struct match {
 };
 
 /* How many of a group's items must be there. */
-static unsigned int required(const char *sig)
+static unsigned int required(const char *s)
 {
 	unsigned int n = 0;
-	struct item it;
 
-	while (next_item(&sig, &it))
-		n += !it.optional && !it.many;
+	for (; *s && *s != '>' && *s != ';' && *s != '|'; s++) {
+		n += (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z');
+		n -= *s == '?' || *s == '*';
+	}
 	return n;
+}
+
+/* Operands of @group from @at on; those of a group stand together. */
+static unsigned int count_from(const struct pto_op *op, unsigned int at, unsigned int group)
+{
+	unsigned int n = at;
+
+	while (n < op->n_operands && op->operand[n].group == group)
+		n++;
+	return n - at;
 }
 
 static bool match_group(struct match *m, const char **sig, unsigned int group, bool out)
 {
-	unsigned int have = pto_group_count(m->op, group), need = required(*sig), spare;
+	unsigned int have = count_from(m->op, m->at, group), need = required(*sig), spare;
 	struct item it;
 
 	spare = have > need ? have - need : 0;
@@ -266,20 +281,29 @@ static bool match_group(struct match *m, const char **sig, unsigned int group, b
 		return false;
 	while (next_item(sig, &it)) {
 		unsigned int n = it.many ? spare : it.optional ? spare > 0 : 1;
+		unsigned int takes = letters[(unsigned char)it.kind];
 
 		if (it.optional || it.many)
 			spare -= n;
 		for (; n; n--, m->at++) {
-			const struct pto_type *t = m->op->operand[m->at].value->type;
+			unsigned int fits = fits_of(m->op->operand[m->at].value->type);
 
-			if (!kind_fits(it.kind, t))
+			if (takes && !(fits & takes))
 				return false;
 			m->items[m->at] = (struct pto_sig_item){
-				.kind = it.kind, .role = role_of(&it, out, t), .apart = it.apart,
+				.kind = it.kind, .role = role_of(&it, out, fits), .apart = it.apart,
 			};
 		}
 	}
 	return !spare;
+}
+
+/* Behind the end of a group. */
+static const char *group_end(const char *s)
+{
+	while (*s && *s != '>' && *s != ';' && *s != '|')
+		s++;
+	return s;
 }
 
 static bool match_alternative(const struct pto_op *op, const char **sig,
@@ -291,8 +315,7 @@ static bool match_alternative(const struct pto_op *op, const char **sig,
 
 	for (;;) {
 		ok = ok && match_group(&m, sig, group, out);
-		while (**sig && !strchr(">;|", **sig))
-			++*sig;
+		*sig = group_end(*sig);
 		if (!**sig || **sig == '|')
 			break;
 		out = *(*sig)++ == '>';
@@ -312,6 +335,46 @@ int pto_sig_match(const struct pto_op *op, struct pto_sig_item *items)
 			return -EINVAL;
 		sig++;
 	}
+}
+
+static bool recall(const struct pto_sig_memo *memo, const struct pto_op *op,
+		   struct pto_sig_item *items)
+{
+	unsigned int n = op->n_operands, i;
+
+	if (!n || memo->op[op->info->code].n != n)
+		return false;
+	for (i = 0; i < n; i++) {
+		const struct pto_use *u = &op->operand[i];
+
+		if (memo->op[op->info->code].operand[i].group != u->group ||
+		    memo->op[op->info->code].operand[i].fits != fits_of(u->value->type))
+			return false;
+		items[i] = memo->op[op->info->code].operand[i].item;
+	}
+	return true;
+}
+
+int pto_sig_match_memo(struct pto_sig_memo *memo, const struct pto_op *op,
+		       struct pto_sig_item *items)
+{
+	unsigned int i;
+
+	if (recall(memo, op, items))
+		return 0;
+	if (pto_sig_match(op, items))
+		return -EINVAL;
+	if (op->n_operands > PTO_MEMO_OPERANDS)
+		return 0;
+	memo->op[op->info->code].n = (uint8_t)op->n_operands;
+	for (i = 0; i < op->n_operands; i++) {
+		const struct pto_use *u = &op->operand[i];
+
+		memo->op[op->info->code].operand[i].group = u->group;
+		memo->op[op->info->code].operand[i].fits = (uint8_t)fits_of(u->value->type);
+		memo->op[op->info->code].operand[i].item = items[i];
+	}
+	return 0;
 }
 
 static const char *kind_word(char kind)
@@ -363,16 +426,31 @@ void pto_sig_describe(const struct pto_opinfo *info, char *text, size_t size)
 		strcpy(text + n, ")");
 }
 
-int pto_op_bind(struct pto_op *op)
+static int bind_items(struct pto_op *op, const struct pto_sig_item *items)
 {
-	struct pto_sig_item items[PTO_MAX_OPERANDS];
 	unsigned int i;
 
-	if (op->n_operands > PTO_MAX_OPERANDS || pto_sig_match(op, items))
-		return -EINVAL;
 	for (i = 0; i < op->n_operands; i++) {
 		op->operand[i].role = items[i].role;
 		op->operand[i].apart = items[i].apart;
 	}
 	return 0;
+}
+
+int pto_op_bind(struct pto_op *op)
+{
+	struct pto_sig_item items[PTO_MAX_OPERANDS];
+
+	if (op->n_operands > PTO_MAX_OPERANDS || pto_sig_match(op, items))
+		return -EINVAL;
+	return bind_items(op, items);
+}
+
+int pto_op_bind_memo(struct pto_sig_memo *memo, struct pto_op *op)
+{
+	struct pto_sig_item items[PTO_MAX_OPERANDS];
+
+	if (op->n_operands > PTO_MAX_OPERANDS || pto_sig_match_memo(memo, op, items))
+		return -EINVAL;
+	return bind_items(op, items);
 }

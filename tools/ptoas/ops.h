@@ -112,6 +112,26 @@ struct pto_sig_item {
  * Return: 0, or -EINVAL when none fits in number and kinds.
  */
 int pto_sig_match(const struct pto_op *op, struct pto_sig_item *items);
+
+#define PTO_MEMO_OPERANDS	6
+
+/* Per operation the last match, which holds for all operands of the same groups and kinds. */
+struct pto_sig_memo {
+	struct {
+		uint8_t n;		/* operands; 0: nothing yet */
+		struct {
+			uint8_t group, fits;
+			struct pto_sig_item item;
+		} operand[PTO_MEMO_OPERANDS];
+	} op[PTO_OPCODES];
+};
+
+/* pto_sig_match() for one who matches many; @memo begins zeroed and serves one thread. */
+int pto_sig_match_memo(struct pto_sig_memo *memo, const struct pto_op *op,
+		       struct pto_sig_item *items);
+/* What pto_op_bind() does, likewise. */
+int pto_op_bind_memo(struct pto_sig_memo *memo, struct pto_op *op);
+
 /* What the signature asks for, in words ("2 tiles in, 1 tile out"), into @text. */
 void pto_sig_describe(const struct pto_opinfo *info, char *text, size_t size);
 

@@ -58,6 +58,8 @@ struct parser {
 		size_t size;
 		const struct pto_type *type;
 	} cache[TYPE_CACHE];
+	struct pto_sig_memo memo;
+	size_t recent[2];		/* slots of the cache, last used first */
 };
 
 /* An operation being read: where its parts begin on the stacks. */

@@ -651,7 +651,7 @@ static bool bind_signature(struct parser *p, struct opstate *s)
 {
 	char hint[512], takes[400];
 
-	if (!pto_op_bind(s->op))
+	if (!pto_op_bind_memo(&p->memo, s->op))
 		return true;
 	pto_sig_describe(s->op->info, takes, sizeof(takes));
 	snprintf(hint, sizeof(hint), "it takes %s", takes);

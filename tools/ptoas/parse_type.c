@@ -495,20 +495,42 @@ static size_t cache_slot(const char *text, size_t size)
 	return (h >> 40) % TYPE_CACHE;
 }
 
+/* Whether the text is that of slot @slot; a type that ends in ">" cannot go on behind it. */
+static bool in_slot(const struct parser *p, size_t slot, const char *start)
+{
+	size_t size = p->cache[slot].size;
+
+	return size && size <= (size_t)(p->end - start) && start[size - 1] == '>' &&
+	       !memcmp(p->cache[slot].at, start, size);
+}
+
+static const struct pto_type *take_cached(struct parser *p, size_t slot)
+{
+	if (slot != p->recent[0]) {
+		p->recent[1] = p->recent[0];
+		p->recent[0] = slot;
+	}
+	p->at += p->cache[slot].size;
+	return p->cache[slot].type;
+}
+
 static const struct pto_type *cached_type(struct parser *p)
 {
-	const char *start = p->at, *end = type_end(start);
+	const char *start = p->at, *end;
 	const struct pto_type *t;
 	size_t size, slot;
 
+	if (in_slot(p, p->recent[0], start))
+		return take_cached(p, p->recent[0]);
+	if (in_slot(p, p->recent[1], start))
+		return take_cached(p, p->recent[1]);
+	end = type_end(start);
 	if (!end)
 		return read_pto_type(p);
 	size = (size_t)(end - start);
 	slot = cache_slot(start, size);
-	if (p->cache[slot].size == size && !memcmp(p->cache[slot].at, start, size)) {
-		p->at = end;
-		return p->cache[slot].type;
-	}
+	if (p->cache[slot].size == size && !memcmp(p->cache[slot].at, start, size))
+		return take_cached(p, slot);
 	t = read_pto_type(p);
 	if (t && p->at == end) {
 		p->cache[slot].at = start;

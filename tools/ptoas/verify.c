@@ -104,7 +104,7 @@ static int verify_one(struct verify *v)
 	char takes[400];
 	verify_fn rule = rules[v->op->info->rule];
 
-	if (pto_sig_match(v->op, v->items)) {
+	if (pto_sig_match_memo(&v->memo, v->op, v->items)) {
 		pto_sig_describe(v->op->info, takes, sizeof(takes));
 		return bad(v, NULL, "does not take these operands; it takes %s", takes);
 	}

@@ -23,6 +23,7 @@ struct verify {
 	unsigned int reserves;		/* reserve_buffer in this function */
 	unsigned int bodies;		/* functions that are no declarations */
 	struct pto_sig_item items[PTO_MAX_OPERANDS];
+	struct pto_sig_memo memo;
 };
 
 typedef int (*verify_fn)(struct verify *v);
