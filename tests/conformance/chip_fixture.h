@@ -10,7 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sanitize.h"
 #include "model/model.h"
+
+/*
+ * Only ends what must not happen.  ThreadSanitizer stops all threads for seconds when it runs out
+ * of clocks, and a thread that is ended meanwhile takes a lock of the sanitizer with it.
+ */
+#define FIXTURE_WATCHDOG_MS	(SANITIZE_THREAD ? 120000 : 5000)
 
 struct chip_fixture {
 	struct model *model;

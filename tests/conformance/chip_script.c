@@ -20,7 +20,7 @@
 enum { INT32 = 2, UINT8 = 5, FLOAT32 = 0 };
 
 struct chip_fixture script_chip;
-uint32_t script_watchdog_ms = SCRIPT_WATCHDOG_MS;
+uint32_t script_watchdog_ms = FIXTURE_WATCHDOG_MS;
 float script_x[SCRIPT_ROWS][SCRIPT_COLUMNS], script_y[SCRIPT_ROWS][SCRIPT_COLUMNS];
 static int32_t words[LOG_WORDS];
 static char text[TEXT_BYTES];

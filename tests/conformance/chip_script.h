@@ -15,8 +15,6 @@
 #define SCRIPT_ROWS	256
 #define SCRIPT_COLUMNS	4
 
-#define SCRIPT_WATCHDOG_MS 5000	/* only ends what must not happen */
-
 extern struct chip_fixture script_chip;
 extern uint32_t script_watchdog_ms;	/* of the next setup */
 extern float script_x[SCRIPT_ROWS][SCRIPT_COLUMNS], script_y[SCRIPT_ROWS][SCRIPT_COLUMNS];

@@ -130,7 +130,7 @@ static int short_watchdog(void **state)
 static int long_watchdog(void **state)
 {
 	script_teardown(state);
-	script_watchdog_ms = SCRIPT_WATCHDOG_MS;
+	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
 	return script_setup(state);
 }
 

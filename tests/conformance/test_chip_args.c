@@ -44,7 +44,7 @@ static int64_t results[64];
 
 static int setup(const char *orchestration)
 {
-	fixture_open_variant(&f, 5000);
+	fixture_open_variant(&f, FIXTURE_WATCHDOG_MS);
 	fixture_load(&f, orchestration, "words,words_at");
 	fixture_tensor(&f, 0, &record, INT64, 8, sizeof(record) / 8);
 	fixture_tensor(&f, 1, a, FLOAT32, 4, 64);

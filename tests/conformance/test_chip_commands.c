@@ -39,7 +39,7 @@ static void open_chip_with(uint32_t no_progress_ms)
 
 static void open_chip(void)
 {
-	open_chip_with(5000);
+	open_chip_with(FIXTURE_WATCHDOG_MS);
 }
 
 static void close_chip(void)

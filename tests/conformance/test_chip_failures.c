@@ -14,7 +14,6 @@
 #include "simpler/error.h"
 
 #define ELEMENTS 1024
-#define LONG_MS 5000	/* only ends what must not happen */
 #define SHORT_MS 150	/* where the watchdog itself is tested */
 
 static struct chip_fixture f;
@@ -34,7 +33,7 @@ static void open_watched(uint32_t no_progress_ms)
 
 static void open_chip(void)
 {
-	open_watched(LONG_MS);
+	open_watched(FIXTURE_WATCHDOG_MS);
 }
 
 /* The failure must not have cost anything: the next run is right. */
@@ -520,7 +519,7 @@ static void chip_case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits(
 		     "scope; keep A; stamp B; stamp D; end; scope; stamp E; end");
 	script_ok("stamp A");
 	script_teardown(NULL);
-	script_watchdog_ms = SCRIPT_WATCHDOG_MS;
+	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
 }
 
 static void tasks_that_wait_for_ever_are_stall_class_4(void **state)
@@ -536,7 +535,7 @@ static void tasks_that_wait_for_ever_are_stall_class_4(void **state)
 	assert_int_equal(script_chip.status.tasks_completed, 0);
 	script_ok("stamp A");
 	script_teardown(NULL);
-	script_watchdog_ms = SCRIPT_WATCHDOG_MS;
+	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
 }
 
 int main(void)

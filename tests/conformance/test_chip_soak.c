@@ -168,7 +168,7 @@ static void one_chip(int i)
 
 	chip_variant.arch = i % 2 ? SIMPLER_HW_ARCH_A5 : SIMPLER_HW_ARCH_A2A3;
 	if (i % 5) {
-		fixture_open_variant(&script_chip, 5000);
+		fixture_open_variant(&script_chip, FIXTURE_WATCHDOG_MS);
 		fixture_command(&script_chip, (struct simpler_hw_cmd){ .opcode = SIMPLER_HW_OP_NOP });
 	} else if (i % 2) {
 		script_setup(NULL);

@@ -9,9 +9,10 @@ import warnings
 
 import pytest
 from simpler import Worker
-from simpler.task_interface import CallableHandle, CallConfig, ChipCallable, ExecutionContextRefused
+from simpler.task_interface import CallableHandle, CallConfig, ChipCallable, CoreCallable, ExecutionContextRefused
+from simpler_setup import KernelCompiler
 
-from conftest import INOUT, Chip, arguments, open_gate
+from conftest import INOUT, SCALAR, Chip, arguments, open_gate, programs_of
 
 SIM = {"platform": "a2a3sim", "runtime": "tensormap_and_ringbuffer"}
 
@@ -239,6 +240,32 @@ def test_a_missing_symbol_is_refused_and_the_worker_goes_on(chip, programs):
     x = chip.floats([0])
     chip.run(chip.handle("count"), arguments(x, scalars=(1,)))
     assert chip.read(x) == [1]
+
+
+TILES = """
+#include <pto/pto-inst.hpp>
+
+extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
+{
+	(void)args;
+}
+"""
+
+
+@pytest.mark.parametrize("other, here", [("a5sim", "a2a3sim"), ("a2a3sim", "a5sim")])
+def test_a_kernel_of_the_other_architecture_is_refused(tmp_path, other, here):
+    source = tmp_path / "tiles.cpp"
+    source.write_text(TILES)
+
+    def callable_of(platform):
+        kernel = KernelCompiler(platform).compile_incore(str(source), "aiv")
+        return ChipCallable.build(signature=[INOUT, SCALAR], func_name="count", binary=programs_of(here).binary,
+                                  children=[(0, CoreCallable.build(signature=[INOUT], binary=kernel))])
+    chip = Chip(programs_of(here))
+    with pytest.raises(RuntimeError, match=f"kernel 0: the kernel was compiled for {other[:-3]}"):
+        chip.register(callable_of(other))
+    chip.register(callable_of(here))
+    chip.close()
 
 
 def test_a_worker_that_is_dropped_open_is_closed_with_a_warning(programs):

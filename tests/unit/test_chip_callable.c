@@ -23,6 +23,7 @@
 #include "chip/elf_object.h"
 
 static const struct pto_core_ops ops = { .bytes = sizeof(struct pto_core_ops) };
+static const struct chip_target target = { SIMPLER_HW_ARCH_A2A3, &ops };
 
 static struct blob orch_default, orch_named, kernel_add, kernel_block, kernel_bare;
 
@@ -54,7 +55,7 @@ static struct chip_callable *load(const struct blob *b)
 	struct error_record err;
 
 	error_clear(&err);
-	if (chip_callable_load(b->bytes, b->size, &ops, &c, &err))
+	if (chip_callable_load(b->bytes, b->size, &target, &c, &err))
 		fail_msg("%d: %s (%s)", err.code, err.text, err.hint);
 	return c;
 }
@@ -78,7 +79,7 @@ static void expect_refusal(const struct blob *b, int code, const char *text, con
 	struct error_record err;
 
 	error_clear(&err);
-	assert_int_equal(chip_callable_load(b->bytes, b->size, &ops, &c, &err), code);
+	assert_int_equal(chip_callable_load(b->bytes, b->size, &target, &c, &err), code);
 	assert_null(c);
 	assert_int_equal(err.code, code);
 	if (!strstr(err.text, text) || !strstr(err.hint, hint))
@@ -218,6 +219,27 @@ static void kernels_tell_their_name_and_whether_they_may_block(void **state)
 	assert_false(c->kernels[1].may_block);
 	assert_int_equal(c->kernels[1].samples, 0);
 	chip_callable_unload(c);
+	free(b.bytes);
+}
+
+static void kernels_of_another_architecture_are_refused(void **state)
+{
+	const struct chip_target a5 = { SIMPLER_HW_ARCH_A5, &ops };
+	struct blob kernel = object_read("kernel_a5"), b = callable_new(orch_default);
+	struct chip_callable *c;
+	struct error_record err;
+	int64_t args[3];
+
+	(void)state;
+	expect_kernel_refusal("kernel_a5", -EINVAL, "kernel was compiled for a5, this chip is an a2a3",
+			      "__NPU_ARCH__=2201");
+	callable_add(&b, 0, kernel);
+	error_clear(&err);
+	assert_int_equal(chip_callable_load(b.bytes, b.size, &a5, &c, &err), 0);
+	c->kernels[0].fn(args);
+	assert_int_equal(args[0], 5);
+	chip_callable_unload(c);
+	free(kernel.bytes);
 	free(b.bytes);
 }
 
@@ -361,7 +383,7 @@ static void *load_repeatedly(void *arg)
 	for (i = 0; i < 20; i++) {
 		struct chip_callable *c;
 
-		if (chip_callable_load(b->bytes, b->size, &ops, &c, NULL)) {
+		if (chip_callable_load(b->bytes, b->size, &target, &c, NULL)) {
 			wrong++;
 			continue;
 		}
@@ -530,7 +552,7 @@ static bool refused(const char *name, const char *text)
 
 	error_clear(&err);
 	callable_add(&b, 9, kernel);
-	return chip_callable_load(b.bytes, b.size, &ops, &c, &err) == -ELIBBAD &&
+	return chip_callable_load(b.bytes, b.size, &target, &c, &err) == -ELIBBAD &&
 	       strstr(err.text, text);
 }
 
@@ -625,7 +647,7 @@ static void damaged_kernels_are_refused_or_load(void **state)
 			continue;
 		blob_flip(&b, bit);
 		if (!has_resolver((unsigned char *)(blob_child(&b, 0) + 1), kernel_bare.size)) {
-			if (chip_callable_load(b.bytes, b.size, &ops, &c, NULL))
+			if (chip_callable_load(b.bytes, b.size, &target, &c, NULL))
 				refused++;
 			else
 				loaded++;
@@ -648,6 +670,7 @@ int main(void)
 		cmocka_unit_test(signature_is_kept_and_counted),
 		cmocka_unit_test(kernels_are_found_by_their_ids),
 		cmocka_unit_test(kernels_tell_their_name_and_whether_they_may_block),
+		cmocka_unit_test(kernels_of_another_architecture_are_refused),
 		cmocka_unit_test(kernels_receive_the_core_services),
 		cmocka_unit_test(kernels_may_use_thread_local_storage_and_indirect_functions),
 		cmocka_unit_test(compact_relocations_and_constructors_work),

@@ -391,6 +391,9 @@ struct pto_core_ops {
 #define PTO_CORE_OPS_SYMBOL	"pto_core_ops_bound"
 /* Exported (any value) by kernels that use an instruction that may suspend. */
 #define PTO_MAY_BLOCK_SYMBOL	"pto_kernel_may_block"
+/* Exported (any value) by kernels compiled for one architecture; others fit every chip. */
+#define PTO_ARCH_A2A3_SYMBOL	"pto_kernel_arch_a2a3"
+#define PTO_ARCH_A5_SYMBOL	"pto_kernel_arch_a5"
 /* The entry of every kernel. */
 #define PTO_KERNEL_SYMBOL	"kernel_entry"
 typedef void (*pto_kernel_fn)(int64_t *args);

@@ -114,12 +114,28 @@ struct kernel_symbols {
 	bool has_ops;
 };
 
-static int read_kernel(struct chip_kernel *k, const struct elf_image *m, struct kernel_symbols *s,
-		       struct error_record *err)
+/* Whether the kernel says of itself that it was compiled for another architecture. */
+static int check_arch(const struct elf_image *m, uint32_t arch, struct error_record *err)
+{
+	bool a5 = arch == SIMPLER_HW_ARCH_A5;
+	Elf64_Sym ignored;
+
+	if (!elf_symbol(m, a5 ? PTO_ARCH_A2A3_SYMBOL : PTO_ARCH_A5_SYMBOL, &ignored))
+		return 0;
+	error_set(err, -EINVAL, "the kernel was compiled for %s, this chip is %s",
+		  a5 ? "a2a3" : "a5", a5 ? "an a5" : "an a2a3");
+	error_hint(err, "compile it for this platform (__NPU_ARCH__=%s)", a5 ? "3510" : "2201");
+	return -EINVAL;
+}
+
+static int read_kernel(struct chip_kernel *k, const struct elf_image *m, uint32_t arch,
+		       struct kernel_symbols *s, struct error_record *err)
 {
 	Elf64_Sym ignored;
 	int rc = find_function(m, PTO_KERNEL_SYMBOL, &s->entry, err);
 
+	if (!rc)
+		rc = check_arch(m, arch, err);
 	if (!rc)
 		rc = find_ops(m, &s->ops, &s->has_ops, err);
 	k->may_block = elf_symbol(m, PTO_MAY_BLOCK_SYMBOL, &ignored);
@@ -143,20 +159,20 @@ static int bind_kernel(struct chip_kernel *k, struct elf_object *o, const struct
 }
 
 static int load_kernel(struct chip_kernel *k, struct elf_object *o, const unsigned char *bytes,
-		       size_t size, const struct pto_core_ops *core_ops, struct error_record *err)
+		       size_t size, const struct chip_target *target, struct error_record *err)
 {
 	struct kernel_symbols symbols;
 	int rc = elf_object_prepare(o, bytes, size, err);
 
 	if (!rc)
-		rc = read_kernel(k, &o->image, &symbols, err);
+		rc = read_kernel(k, &o->image, target->arch, &symbols, err);
 	if (!rc)
 		rc = elf_object_open(o, k->name, ELF_OBJECT_FDS, err);
-	return rc ? rc : bind_kernel(k, o, &symbols, core_ops, err);
+	return rc ? rc : bind_kernel(k, o, &symbols, target->core_ops, err);
 }
 
 static int load_kernels(struct loaded *l, const unsigned char *bytes,
-			const struct callable_bytes *b, const struct pto_core_ops *core_ops,
+			const struct callable_bytes *b, const struct chip_target *target,
 			struct error_record *err)
 {
 	struct error_record local;
@@ -170,7 +186,7 @@ static int load_kernels(struct loaded *l, const unsigned char *bytes,
 		error_clear(&local);
 		l->c.kernels[i].func_id = child->func_id;
 		rc = load_kernel(&l->c.kernels[i], &l->kernels[i], bytes + child->offset,
-				 child->bytes, core_ops, &local);
+				 child->bytes, target, &local);
 		snprintf(what, sizeof(what), "kernel %d", child->func_id);
 	}
 	return rc ? pass_error(err, what, &local) : 0;
@@ -294,7 +310,7 @@ static void index_kernels(struct chip_callable *c)
 }
 
 static int load(struct loaded *l, const void *bytes, const struct callable_bytes *b,
-		const struct pto_core_ops *core_ops, struct error_record *err)
+		const struct chip_target *target, struct error_record *err)
 {
 	int rc;
 
@@ -308,13 +324,13 @@ static int load(struct loaded *l, const void *bytes, const struct callable_bytes
 	l->guarded = true;
 	rc = load_orchestration(l, bytes, b, err);
 	if (!rc)
-		rc = load_kernels(l, bytes, b, core_ops, err);
+		rc = load_kernels(l, bytes, b, target, err);
 	if (!rc)
 		index_kernels(&l->c);
 	return rc;
 }
 
-int chip_callable_load(const void *bytes, size_t size, const struct pto_core_ops *core_ops,
+int chip_callable_load(const void *bytes, size_t size, const struct chip_target *target,
 		       struct chip_callable **out, struct error_record *err)
 {
 	struct callable_bytes *b = malloc(sizeof(*b));
@@ -327,7 +343,7 @@ int chip_callable_load(const void *bytes, size_t size, const struct pto_core_ops
 	else
 		rc = callable_bytes_read(bytes, size, b, err);
 	if (!rc)
-		rc = load(l, bytes, b, core_ops, err);
+		rc = load(l, bytes, b, target, err);
 	free(b);
 	if (!rc)
 		*out = &l->c;

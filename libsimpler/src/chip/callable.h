@@ -51,19 +51,25 @@ struct chip_callable {
 	uint64_t build_id;		/* of the orchestration: GNU build id, else FNV-1a-64 of its bytes */
 };
 
+/* What kernels are loaded for. */
+struct chip_target {
+	uint32_t arch;			/* SIMPLER_HW_ARCH_* */
+	const struct pto_core_ops *core_ops; /* stored in every kernel that exports PTO_CORE_OPS_SYMBOL */
+};
+
 /**
  * chip_callable_load - check and load callable bytes
  * @bytes: struct simpler_hw_chip_callable and its storage; not kept
  * @size: bytes available
- * @core_ops: stored in every kernel that exports PTO_CORE_OPS_SYMBOL
+ * @target: of its kernels; not kept
  * @out: the loaded callable
  * @err: text names what is wrong, with which value
  *
- * Errors: -EINVAL malformed bytes or object, -ENOENT a symbol is missing, -EEXIST
- * a func_id occurs twice, -ENOMEM, -ELIBBAD the dynamic linker refused (its
- * message is in the text).  Nothing stays loaded after a failure.
+ * Errors: -EINVAL malformed bytes or object, or a kernel for another
+ * architecture, -ENOENT a symbol is missing, -EEXIST a func_id occurs twice,
+ * -ENOMEM, -ELIBBAD the dynamic linker refused (its message is in the text).  Nothing stays loaded after a failure.
  */
-int chip_callable_load(const void *bytes, size_t size, const struct pto_core_ops *core_ops,
+int chip_callable_load(const void *bytes, size_t size, const struct chip_target *target,
 		       struct chip_callable **out, struct error_record *err);
 
 /* Unloads; no run may be using it. NULL is allowed. */

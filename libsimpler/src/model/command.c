@@ -255,6 +255,8 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 {
 	struct model_context *c = s->context;
 	struct simpler_hw_status *status = (void *)(uintptr_t)cmd->upload.status;
+	const struct chip_config *config = &c->engine.chip.config;
+	const struct chip_target target = { config->arch, config->core_ops };
 	struct chip_callable *callable;
 	struct error_record err;
 	struct engine_thread watched;
@@ -270,7 +272,7 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	watch = engine_watch_begin(&c->engine, &watched);
 	if (!rc)
 		rc = chip_callable_load((const void *)(uintptr_t)cmd->upload.addr, cmd->upload.bytes,
-					c->engine.chip.config.core_ops, &callable, &err);
+					&target, &callable, &err);
 	if (watch)
 		engine_watch_end(&c->engine, &watched);
 	report(status, &err, rc ? SIMPLER_RUN_INVALID_ARGS : 0, SIMPLER_HW_PHASE_PREPARE);

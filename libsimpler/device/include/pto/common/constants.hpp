@@ -11,14 +11,21 @@
 
 #include "pto/common/types.hpp"
 
+/* By the marker the runtime refuses a kernel that was compiled for another chip. */
+#define PTO_ARCH_MARKER(arch) \
+	extern "C" { __attribute__((visibility("default"), used)) inline const char arch = 1; }
+
 #if defined(__NPU_ARCH__) && __NPU_ARCH__ == 2201
 #define PTO_NPU_ARCH_A2A3
+PTO_ARCH_MARKER(pto_kernel_arch_a2a3)
 #elif defined(__NPU_ARCH__) && (__NPU_ARCH__ == 3101 || __NPU_ARCH__ == 3510)
 #define PTO_NPU_ARCH_A5
+PTO_ARCH_MARKER(pto_kernel_arch_a5)
 #if __NPU_ARCH__ == 3510
 #define PTO_URMA_SUPPORTED
 #endif
 #endif
+#undef PTO_ARCH_MARKER
 
 namespace pto {
 
