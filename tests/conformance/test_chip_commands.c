@@ -529,6 +529,20 @@ static void a_constructor_that_does_not_return_is_ended(void **state)
 	close_chip();
 }
 
+static void the_dynamic_linker_is_not_interrupted(void **state)
+{
+	uint64_t bytes;
+	void *c;
+
+	(void)state;
+	open_chip_with(200);
+	c = callable_with("slow_link", &bytes);
+	assert_int_equal(error_of(upload(c, bytes, 9)), 0);
+	works_afterwards();
+	free(c);
+	close_chip();
+}
+
 static void uploads_check_address_and_slot(void **state)
 {
 	uint64_t bytes;
@@ -756,6 +770,7 @@ int main(void)
 		cmocka_unit_test(a_launch_needs_no_status_but_a_good_one),
 		cmocka_unit_test(uploads_check_address_and_slot),
 		cmocka_unit_test(a_constructor_that_does_not_return_is_ended),
+		cmocka_unit_test(the_dynamic_linker_is_not_interrupted),
 		cmocka_unit_test(truncated_callables_are_refused),
 		cmocka_unit_test(damaged_callables_are_refused_or_harmless),
 		cmocka_unit_test(slots_are_emptied_and_used_again),

@@ -86,6 +86,19 @@ static int find_ops(const struct elf_image *m, Elf64_Sym *symbol, bool *found,
 	return 0;
 }
 
+static int open_object(struct elf_object *o, const char *name, const struct chip_target *target,
+		       struct error_record *err)
+{
+	int rc;
+
+	if (target->linking)
+		target->linking(target->arg, true);
+	rc = elf_object_open(o, name, ELF_OBJECT_FDS, err);
+	if (target->linking)
+		target->linking(target->arg, false);
+	return rc;
+}
+
 /* ---- kernels ---------------------------------------------------------------------- */
 
 static void name_kernel(struct chip_kernel *k, const char *soname)
@@ -167,7 +180,7 @@ static int load_kernel(struct chip_kernel *k, struct elf_object *o, const unsign
 	if (!rc)
 		rc = read_kernel(k, &o->image, target->arch, &symbols, err);
 	if (!rc)
-		rc = elf_object_open(o, k->name, ELF_OBJECT_FDS, err);
+		rc = open_object(o, k->name, target, err);
 	return rc ? rc : bind_kernel(k, o, &symbols, target->core_ops, err);
 }
 
@@ -245,7 +258,7 @@ static int bind_orchestration(struct chip_callable *c, struct elf_object *o,
 }
 
 static int load_orchestration_object(struct loaded *l, const unsigned char *bytes, size_t size,
-				     struct error_record *err)
+				     const struct chip_target *target, struct error_record *err)
 {
 	struct elf_object *o = &l->orchestration;
 	struct orchestration_symbols symbols;
@@ -256,18 +269,20 @@ static int load_orchestration_object(struct loaded *l, const unsigned char *byte
 	if (rc)
 		return rc;
 	l->c.build_id = build_id(&o->image);
-	rc = elf_object_open(o, l->c.func_name, ELF_OBJECT_FDS, err);
+	rc = open_object(o, l->c.func_name, target, err);
 	return rc ? rc : bind_orchestration(&l->c, o, &symbols, err);
 }
 
 static int load_orchestration(struct loaded *l, const unsigned char *bytes,
-			      const struct callable_bytes *b, struct error_record *err)
+			      const struct callable_bytes *b, const struct chip_target *target,
+			      struct error_record *err)
 {
 	struct error_record local;
 	int rc;
 
 	error_clear(&local);
-	rc = load_orchestration_object(l, bytes + sizeof(b->head), b->head.binary_size, &local);
+	rc = load_orchestration_object(l, bytes + sizeof(b->head), b->head.binary_size, target,
+				       &local);
 	return rc ? pass_error(err, "orchestration", &local) : 0;
 }
 
@@ -322,7 +337,7 @@ static int load(struct loaded *l, const void *bytes, const struct callable_bytes
 	if (rc)
 		return error_set(err, rc, "cannot install the fault handlers");
 	l->guarded = true;
-	rc = load_orchestration(l, bytes, b, err);
+	rc = load_orchestration(l, bytes, b, target, err);
 	if (!rc)
 		rc = load_kernels(l, bytes, b, target, err);
 	if (!rc)

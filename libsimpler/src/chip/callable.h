@@ -55,6 +55,9 @@ struct chip_callable {
 struct chip_target {
 	uint32_t arch;			/* SIMPLER_HW_ARCH_* */
 	const struct pto_core_ops *core_ops; /* stored in every kernel that exports PTO_CORE_OPS_SYMBOL */
+	/* NULL, or called before (true) and after each call of the dynamic linker */
+	void (*linking)(void *arg, bool begins);
+	void *arg;
 };
 
 /**

@@ -256,7 +256,8 @@ static int run_upload(struct model_stream *s, const struct simpler_hw_cmd *cmd,
 	struct model_context *c = s->context;
 	struct simpler_hw_status *status = (void *)(uintptr_t)cmd->upload.status;
 	const struct chip_config *config = &c->engine.chip.config;
-	const struct chip_target target = { config->arch, config->core_ops };
+	const struct chip_target target = { .arch = config->arch, .core_ops = config->core_ops,
+					    .linking = engine_linking, .arg = &c->engine };
 	struct chip_callable *callable;
 	struct error_record err;
 	struct engine_thread watched;

@@ -628,6 +628,20 @@ bool engine_watch_begin(struct engine *e, struct engine_thread *t)
 	return true;
 }
 
+void engine_linking(void *arg, bool begins)
+{
+	struct engine *e = arg;
+
+	/* relaxed: no time is lost when the monitor sees it late */
+	if (begins)
+		atomic_store_explicit(&e->linking, true, memory_order_relaxed);
+	/* relaxed: the monitor's clock starts again; ordered by the release below */
+	atomic_fetch_add_explicit(&e->serial, 1, memory_order_relaxed);
+	/* release: pairs with the acquire in observe(); who sees the end starts a new clock */
+	if (!begins)
+		atomic_store_explicit(&e->linking, false, memory_order_release);
+}
+
 void engine_watch_end(struct engine *e, struct engine_thread *t)
 {
 	monitor_withdraw(e, t);

@@ -92,6 +92,7 @@ struct engine {
 
 	_Atomic uint64_t signals;	/* ENGINE_SIG_*, set by the monitor, handled in the loop */
 	_Atomic uint64_t serial;	/* of the launch */
+	_Atomic bool linking;		/* the dynamic linker is at work */
 	_Atomic bool abort;		/* the context is being destroyed */
 	_Atomic bool active;		/* a launch is being executed */
 	_Atomic bool lost;		/* a kernel could not be ended: the context is unusable */
@@ -136,10 +137,12 @@ void engine_help(struct engine *e);
 /*
  * Foreign code outside a launch (constructors and destructors of objects): between the two calls the
  * monitor ends guarded calls of the calling thread that last longer than the no-progress time.  No
- * launch may begin in between; nothing is watched when one is under way.
+ * launch may begin in between; nothing is watched when one is under way.  engine_linking() tells the
+ * engine @arg that the dynamic linker begins or ends; it is given more time.
  */
 bool engine_watch_begin(struct engine *e, struct engine_thread *t);
 void engine_watch_end(struct engine *e, struct engine_thread *t);
+void engine_linking(void *arg, bool begins);
 
 static inline struct engine *engine_of(const struct chip *c)
 {

@@ -27,6 +27,7 @@
 #define TRY_NS			10000000
 #define COHORT_NS		1000000	/* between looks at a cohort that has not started as a whole */
 #define TENSOR_WAIT_NS		15000000000ull
+#define LINKING_MS		30000u	/* at least: the process never loads again when this is cut short */
 
 struct watch {
 	uint64_t serial;		/* of the launch being watched */
@@ -110,9 +111,18 @@ static void check_tensor_wait(struct engine *e, const struct watch *w, uint64_t 
 		raise_signal(e, w, ENGINE_SIG_TENSOR_WAIT);
 }
 
+static uint64_t patience_ns(const struct engine *e)
+{
+	/* acquire: pairs with the release in engine_linking(); the serial is read after it */
+	bool linking = atomic_load_explicit(&e->linking, memory_order_acquire);
+	uint64_t ms = e->no_progress_ms;
+
+	return (linking && ms < LINKING_MS ? LINKING_MS : ms) * 1000000;
+}
+
 static void observe(struct engine *e, struct watch *w)
 {
-	uint64_t now = clock_mono_ns();
+	uint64_t now = clock_mono_ns(), patience = patience_ns(e);
 	/* relaxed: only compared with its former value */
 	uint64_t progress = atomic_load_explicit(&e->chip.progress, memory_order_relaxed);
 	uint64_t serial = atomic_load_explicit(&e->serial, memory_order_relaxed);
@@ -123,7 +133,7 @@ static void observe(struct engine *e, struct watch *w)
 	}
 	call_cohort(e);
 	check_tensor_wait(e, w, now);
-	if (now - w->since_ns >= (uint64_t)e->no_progress_ms * 1000000)
+	if (now - w->since_ns >= patience)
 		fire(e, w);
 }
 
