@@ -23,7 +23,7 @@
 #include "chip/elf_object.h"
 
 static const struct pto_core_ops ops = { .bytes = sizeof(struct pto_core_ops) };
-static const struct chip_target target = { SIMPLER_HW_ARCH_A2A3, &ops };
+static const struct chip_target target = { .arch = SIMPLER_HW_ARCH_A2A3, .core_ops = &ops };
 
 static struct blob orch_default, orch_named, kernel_add, kernel_block, kernel_bare;
 
@@ -224,7 +224,7 @@ static void kernels_tell_their_name_and_whether_they_may_block(void **state)
 
 static void kernels_of_another_architecture_are_refused(void **state)
 {
-	const struct chip_target a5 = { SIMPLER_HW_ARCH_A5, &ops };
+	const struct chip_target a5 = { .arch = SIMPLER_HW_ARCH_A5, .core_ops = &ops };
 	struct blob kernel = object_read("kernel_a5"), b = callable_new(orch_default);
 	struct chip_callable *c;
 	struct error_record err;
