@@ -31,7 +31,9 @@ void simpler_admin_restart(struct simpler_device *sdev);
 
 /**
  * simpler_admin_exec - have the device execute one command
+ * @sdev: the device
  * @ctx: whose command it is; NULL for one of the driver
+ * @command: copied into the ring
  *
  * Waits, uninterruptibly but not for ever.  A device that does not answer is reset
  * (requested here, not awaited).

@@ -17,7 +17,6 @@ static void bo_free(struct drm_gem_object *object)
 		simpler_account_uncharge(bo->account, object->size);
 	if (bo->dummy)
 		__free_page(bo->dummy);
-	mutex_destroy(&bo->dummy_lock);
 	kfree(bo);
 }
 
@@ -82,7 +81,6 @@ struct simpler_bo *simpler_bo_create(struct simpler_ctx *ctx, u64 bytes, u32 fla
 		return ERR_PTR(-ENOMEM);
 	bo->flags = flags;
 	bo->base.funcs = &simpler_bo_funcs;
-	mutex_init(&bo->dummy_lock);
 	drm_gem_private_object_init(&ctx->sdev->drm, &bo->base, bytes);
 	ret = fill(bo, ctx);
 	if (ret) {

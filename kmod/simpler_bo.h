@@ -20,7 +20,6 @@ struct simpler_bo {
 	struct simpler_account *account;	/* of the file that asked for it, referenced */
 	struct simpler_extent extent;
 	struct page *dummy;		/* what a mapping shows once the device is gone */
-	struct mutex dummy_lock;
 };
 
 /* A buffer in host memory, ours or imported. */

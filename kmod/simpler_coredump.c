@@ -66,7 +66,7 @@ void simpler_coredump(struct simpler_ctx *ctx, const struct drm_simpler_fault *f
 	if (drm_dev_enter(&sdev->drm, &idx)) {
 		rcu_read_lock();
 		xa_for_each(&ctx->streams, id, stream)
-			if (dump->stream_count < DUMP_STREAMS)
+			if (dump->stream_count < DUMP_STREAMS && !READ_ONCE(stream->end_error))
 				copy_stream(dump, stream);
 		rcu_read_unlock();
 		drm_dev_exit(idx);

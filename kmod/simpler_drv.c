@@ -172,6 +172,13 @@ static void unpublish(struct simpler_device *sdev)
 	simpler_netlink_hotplug(sdev, false);
 }
 
+static void stop_works(struct simpler_device *sdev)
+{
+	simpler_watchdog_stop(sdev);
+	cancel_work_sync(&sdev->event_work);
+	cancel_work_sync(&sdev->reset_work);
+}
+
 struct simpler_device *simpler_device_create(struct device *dev,
 					     const struct simpler_resources *res)
 {
@@ -200,7 +207,8 @@ struct simpler_device *simpler_device_create(struct device *dev,
 	return sdev;
 
 stop:
-	simpler_watchdog_stop(sdev);
+	stop_works(sdev);
+	simpler_coredump_fini(sdev);
 	simpler_hw_stop(sdev);
 	return ERR_PTR(ret);
 }
@@ -231,11 +239,10 @@ void simpler_device_destroy(struct simpler_device *sdev)
 	WRITE_ONCE(sdev->gone, true);
 	wake_up(&sdev->admin.wait);
 	drm_dev_unplug(&sdev->drm);
-	simpler_watchdog_stop(sdev);
-	cancel_work_sync(&sdev->event_work);
-	cancel_work_sync(&sdev->reset_work);
-	simpler_coredump_fini(sdev);
+	stop_works(sdev);
 	abandon_contexts(sdev);
+	/* no context is banned any more */
+	simpler_coredump_fini(sdev);
 	stop_hardware(sdev);
 }
 
@@ -245,6 +252,9 @@ int simpler_device_suspend(struct simpler_device *sdev)
 	int ret;
 
 	simpler_watchdog_stop(sdev);
+	/* nothing runs on it, and it answers nothing */
+	if (READ_ONCE(sdev->wedged))
+		return 0;
 	ret = simpler_admin_exec(sdev, NULL, &command);
 	if (ret)
 		simpler_watchdog_start(sdev);

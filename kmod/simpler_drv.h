@@ -9,6 +9,8 @@
  *
  * Lock order: ctx->lock, sdev->contexts_lock, admin.lock, mem.lock; stream->lock is a
  * spinlock for interrupts and innermost but for vector->lock, which is outside it.
+ * mmap_lock is inside ctx->lock and stream->submit_lock: a page fault takes no lock of
+ * the driver.
  * sdev->wq is ordered: faults, timeouts and resets run one after the other.  It is
  * part of completing fences, so nothing on it, nor anybody holding contexts_lock or
  * admin.lock, allocates memory that may wait for reclaim.
@@ -97,7 +99,7 @@ struct simpler_device {
 	atomic_t open_count;
 
 	struct workqueue_struct *wq;		/* ordered: faults, timeouts, resets */
-	struct workqueue_struct *submit_wq;	/* of the schedulers */
+	struct workqueue_struct *submit_wq;	/* of the schedulers and the watchdog */
 	struct work_struct event_work;
 	struct work_struct reset_work;
 	struct delayed_work watchdog;

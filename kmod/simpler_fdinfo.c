@@ -18,7 +18,7 @@ static int add_object(int id, void *ptr, void *data)
 
 	if (!object)
 		return 0;	/* a handle that is being made */
-	shared = object->handle_count > 1;
+	shared = drm_gem_object_is_shared_for_memory_stats(object);
 	if (simpler_is_device_bo(object)) {
 		usage->device += object->size;
 		usage->device_shared += shared ? object->size : 0;

@@ -69,6 +69,7 @@ struct simpler_device *simpler_device_create(struct device *dev,
 
 /**
  * simpler_device_destroy - the device is being removed, or is gone already
+ * @sdev: what simpler_device_create() returned
  *
  * Open files stay valid and get -ENODEV; every fence completes with an error; the
  * memory of @res is not touched after this has returned.  May sleep.
@@ -77,6 +78,7 @@ void simpler_device_destroy(struct simpler_device *sdev);
 
 /**
  * simpler_device_irq - an interrupt arrived
+ * @sdev: what simpler_device_create() returned
  * @vector: as in simpler_hw.h; one too many does no harm
  *
  * Any context, also with interrupts off.  After simpler_device_destroy() it does

@@ -31,7 +31,10 @@ int simpler_mem_init(struct simpler_device *sdev);
 
 /**
  * simpler_mem_alloc - take device memory, zeroed unless SIMPLER_MEM_DIRTY
+ * @sdev: the device
  * @bytes: a multiple of the page size, not 0
+ * @flags: SIMPLER_MEM_*
+ * @extent: result; owned nothing before
  *
  * Return: 0, -ENOSPC, -ENOMEM, or an error of simpler_admin_exec().
  */
@@ -43,6 +46,8 @@ void simpler_mem_free(struct simpler_device *sdev, struct simpler_extent *extent
 
 /**
  * simpler_mem_run - the run that holds an offset
+ * @sdev: the device
+ * @extent: of device memory
  * @offset: below extent->bytes
  * @bytes: result, how much of the run follows
  *

@@ -13,16 +13,28 @@
 
 #define FAULT_AROUND_PAGES	64ul
 
-static vm_fault_t insert_dummy(struct vm_area_struct *vma, unsigned long addr, struct page **page,
-			       struct mutex *lock)
+/* Without a lock: mmap_lock is held, and is inside those of the driver. */
+static struct page *dummy_of(struct page **where)
 {
-	struct page *dummy;
+	struct page *page = READ_ONCE(*where), *other;
 
-	mutex_lock(lock);
-	if (!*page)
-		*page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	dummy = *page;
-	mutex_unlock(lock);
+	if (page)
+		return page;
+	page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!page)
+		return NULL;
+	/* a full barrier on success: who reads the pointer finds the page zeroed */
+	other = cmpxchg(where, NULL, page);
+	if (!other)
+		return page;
+	__free_page(page);
+	return other;
+}
+
+static vm_fault_t insert_dummy(struct vm_area_struct *vma, unsigned long addr, struct page **where)
+{
+	struct page *dummy = dummy_of(where);
+
 	if (!dummy)
 		return VM_FAULT_OOM;
 	return vmf_insert_pfn_prot(vma, addr, page_to_pfn(dummy),
@@ -58,8 +70,7 @@ static vm_fault_t bo_fault(struct vm_fault *vmf)
 	int idx;
 
 	if (!drm_dev_enter(bo->base.dev, &idx))
-		return insert_dummy(vmf->vma, vmf->address & PAGE_MASK, &bo->dummy,
-				    &bo->dummy_lock);
+		return insert_dummy(vmf->vma, vmf->address & PAGE_MASK, &bo->dummy);
 	ret = insert_run(vmf, bo);
 	drm_dev_exit(idx);
 	return ret;
@@ -83,6 +94,9 @@ int simpler_bo_mmap(struct drm_gem_object *object, struct vm_area_struct *vma)
 
 	if (bo->flags & DRM_SIMPLER_BO_NO_MMAP)
 		return -EACCES;
+	/* Through a dma-buf: a removal of the device would not find the mapping. */
+	if (vma->vm_file->f_mapping != object->dev->anon_inode->i_mapping)
+		return -EOPNOTSUPP;
 	if (copies_on_write(vma))
 		return -EINVAL;
 	if (!sdev->res.memory_phys)
@@ -107,7 +121,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf)
 	int idx;
 
 	if (!drm_dev_enter(&sdev->drm, &idx))
-		return insert_dummy(vma, vma->vm_start, &ctx->dummy, &ctx->lock);
+		return insert_dummy(vma, vma->vm_start, &ctx->dummy);
 	ret = vmf_insert_pfn(vma, vma->vm_start, sdev->res.doorbell_page >> PAGE_SHIFT);
 	drm_dev_exit(idx);
 	return ret;

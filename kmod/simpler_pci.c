@@ -6,6 +6,7 @@
 
 #include "simpler_drv.h"
 
+#define DRIVER_NAME	"simpler"
 #define DOORBELL_BAR	0
 #define MEMORY_BAR	2
 #define DMA_BITS	52	/* of a page table entry */
@@ -21,6 +22,7 @@ struct simpler_irq {
 
 struct simpler_pci {
 	struct pci_dev *pdev;
+	void __iomem *memory;
 	void __iomem *doorbell;
 	struct resource rest_of_page;
 };
@@ -47,25 +49,23 @@ static irqreturn_t handle_irq(int number, void *data)
 	return IRQ_HANDLED;
 }
 
-static int check_magic(struct pci_dev *pdev, const struct simpler_hw_regs *regs)
-{
-	if (pci_resource_len(pdev, MEMORY_BAR) < PAGE_SIZE ||
-	    simpler_read(regs->magic) != SIMPLER_HW_MAGIC)
-		return -ENODEV;
-	return 0;
-}
+/* Until a function is known to be ours it is looked at as any hardware is, and not written to. */
+#define peek(pci, reg)	readl((pci)->memory + offsetof(struct simpler_hw_regs, reg))
 
-static int map_memory(struct pci_dev *pdev, struct simpler_resources *res)
+static int map_memory(struct simpler_pci *pci, struct simpler_resources *res)
 {
-	void __iomem *memory = pcim_iomap(pdev, MEMORY_BAR, 0);
+	struct pci_dev *pdev = pci->pdev;
 
-	if (!memory)
+	if (pci_resource_len(pdev, MEMORY_BAR) < PAGE_SIZE)
 		return -ENODEV;
+	pci->memory = pcim_iomap_region(pdev, MEMORY_BAR, DRIVER_NAME);
+	if (IS_ERR(pci->memory))
+		return PTR_ERR(pci->memory);
 	/* Memory by definition of the device interface, not registers: see simpler_hw_access.h. */
-	res->memory = (void __force *)memory;
+	res->memory = (void __force *)pci->memory;
 	res->memory_bytes = pci_resource_len(pdev, MEMORY_BAR);
 	res->memory_phys = pci_resource_start(pdev, MEMORY_BAR);
-	return check_magic(pdev, res->memory);
+	return peek(pci, magic) == SIMPLER_HW_MAGIC ? 0 : -ENODEV;
 }
 
 static int map_doorbell(struct simpler_pci *pci, u32 offset)
@@ -76,9 +76,9 @@ static int map_doorbell(struct simpler_pci *pci, u32 offset)
 	if (!IS_ALIGNED(offset, sizeof(u32)) || bytes < sizeof(u32) ||
 	    offset > bytes - sizeof(u32))
 		return -EINVAL;
-	base = pcim_iomap(pci->pdev, DOORBELL_BAR, 0);
-	if (!base)
-		return -ENOMEM;
+	base = pcim_iomap_region(pci->pdev, DOORBELL_BAR, DRIVER_NAME);
+	if (IS_ERR(base))
+		return PTR_ERR(base);
 	pci->doorbell = base + offset;
 	return 0;
 }
@@ -108,15 +108,13 @@ static phys_addr_t own_page(struct simpler_pci *pci, u32 offset)
 
 static int map_bars(struct simpler_pci *pci, struct simpler_resources *res)
 {
-	const struct simpler_hw_regs *regs;
 	u32 offset;
 	int ret;
 
-	ret = map_memory(pci->pdev, res);
+	ret = map_memory(pci, res);
 	if (ret)
 		return ret;
-	regs = res->memory;
-	offset = simpler_read(regs->doorbell_offset);
+	offset = peek(pci, doorbell_offset);
 	ret = map_doorbell(pci, offset);
 	if (ret)
 		return ret;
@@ -136,7 +134,7 @@ static int request_irq_of(struct pci_dev *pdev, struct simpler_device *sdev, uns
 	irq->sdev = sdev;
 	irq->vector = vector;
 	return devm_request_irq(&pdev->dev, pci_irq_vector(pdev, vector), handle_irq, 0,
-				"simpler", irq);
+				DRIVER_NAME, irq);
 }
 
 static int request_irqs(struct pci_dev *pdev, struct simpler_device *sdev, unsigned int count)
@@ -149,10 +147,10 @@ static int request_irqs(struct pci_dev *pdev, struct simpler_device *sdev, unsig
 	return ret;
 }
 
-static int alloc_irqs(struct pci_dev *pdev, const struct simpler_resources *res)
+static int alloc_irqs(struct simpler_pci *pci)
 {
-	const struct simpler_hw_regs *regs = res->memory;
-	u32 count = simpler_read(regs->irq_vectors);
+	struct pci_dev *pdev = pci->pdev;
+	u32 count = peek(pci, irq_vectors);
 	int ret;
 
 	if (count < 2 || count > SIMPLER_MAX_VECTORS)
@@ -187,7 +185,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return ret;
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	pci_set_master(pdev);
-	vectors = alloc_irqs(pdev, &res);
+	vectors = alloc_irqs(pci);
 	if (vectors < 0)
 		return vectors;
 	sdev = simpler_device_create(&pdev->dev, &res);
@@ -226,7 +224,7 @@ static const struct pci_device_id ids[] = {
 MODULE_DEVICE_TABLE(pci, ids);
 
 static struct pci_driver pci_driver = {
-	.name = "simpler",
+	.name = DRIVER_NAME,
 	.id_table = ids,
 	.probe = probe,
 	.remove = remove,

@@ -294,6 +294,13 @@ static int alloc_hw_id(struct simpler_stream *stream)
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 
+/* Takes a number in the file, under which nothing is found yet. */
+static int reserve_id(struct simpler_stream *stream)
+{
+	return xa_alloc(&stream->ctx->streams, &stream->id, NULL, XA_LIMIT(1, U32_MAX),
+			GFP_KERNEL);
+}
+
 static int stream_start(struct simpler_stream *stream, u32 timeout_ms)
 {
 	struct simpler_device *sdev = stream->sdev;
@@ -305,6 +312,9 @@ static int stream_start(struct simpler_stream *stream, u32 timeout_ms)
 	ret = alloc_hw_id(stream);
 	if (ret)
 		return ret;
+	ret = reserve_id(stream);
+	if (ret)
+		goto free_hw_id;
 	ret = stream->user ? 0 : simpler_sched_init(stream, timeout_ms);
 	if (ret)
 		goto free_id;
@@ -312,19 +322,14 @@ static int stream_start(struct simpler_stream *stream, u32 timeout_ms)
 	if (ret)
 		goto fini_sched;
 	listen(stream);
-	ret = xa_alloc(&stream->ctx->streams, &stream->id, stream, XA_LIMIT(1, U32_MAX),
-		       GFP_KERNEL);
-	if (ret)
-		goto destroy;
 	return 0;
 
-destroy:
-	stop_listening(stream);
-	destroy_on_device(stream);
 fini_sched:
 	if (stream->has_sched)
 		simpler_sched_fini(stream);
 free_id:
+	xa_erase(&stream->ctx->streams, stream->id);
+free_hw_id:
 	xa_erase(&sdev->stream_ids, stream->hw_id);
 	return ret;
 }
@@ -350,6 +355,23 @@ static int show_user(struct simpler_stream *stream, struct drm_simpler_stream_cr
 	return 0;
 }
 
+/* From here on other threads find the stream, and may destroy it. */
+static int publish(struct simpler_stream *stream)
+{
+	/* allocates nothing, because the number is reserved */
+	xa_store(&stream->ctx->streams, stream->id, stream, GFP_KERNEL);
+	/* A ban or reset that came before has not seen this stream. */
+	return simpler_ctx_error(stream->ctx);
+}
+
+static void tell(struct simpler_stream *stream, struct drm_simpler_stream_create *args)
+{
+	args->stream = stream->id;
+	args->hw_stream = stream->hw_id;
+	trace_simpler_stream(stream->sdev, stream->ctx->id, stream->hw_id, stream->entries,
+			     stream->user);
+}
+
 /* ctx->lock held, drm_dev_enter()ed */
 static int stream_create(struct simpler_ctx *ctx, struct drm_simpler_stream_create *args,
 			 struct drm_file *file)
@@ -370,19 +392,17 @@ static int stream_create(struct simpler_ctx *ctx, struct drm_simpler_stream_crea
 		return ret;
 	}
 	atomic_inc(&ctx->stream_count);
+	kref_get(&stream->ref);
 	if (stream->user)
 		ret = show_user(stream, args, file);
-	/* A ban or reset that came in between has not seen this stream. */
 	if (!ret)
-		ret = simpler_ctx_error(ctx);
-	if (ret) {
+		ret = publish(stream);
+	if (ret)
 		simpler_stream_end(stream);
-		return ret;
-	}
-	args->stream = stream->id;
-	args->hw_stream = stream->hw_id;
-	trace_simpler_stream(ctx->sdev, ctx->id, stream->hw_id, stream->entries, stream->user);
-	return 0;
+	else
+		tell(stream, args);
+	simpler_stream_put(stream);
+	return ret;
 }
 
 static void clear_results(struct drm_simpler_stream_create *args)

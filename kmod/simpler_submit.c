@@ -30,10 +30,10 @@ struct submission {
 };
 
 /*
- * simpler_copy_array - copy extensible elements from user memory
+ * copy_array - copy extensible elements from user memory
  *
  * Return: memory of count * bytes for kvfree(), or ERR_PTR: -EINVAL stride below @bytes,
- * -E2BIG unknown tail not zero, -EFAULT, -ENOMEM.
+ * -E2BIG unknown tail not zero or stride beyond a page, -EFAULT, -ENOMEM.
  */
 static void *copy_array(const struct drm_simpler_array *in, size_t bytes)
 {
@@ -44,6 +44,9 @@ static void *copy_array(const struct drm_simpler_array *in, size_t bytes)
 
 	if (in->stride < bytes)
 		return ERR_PTR(-EINVAL);
+	/* a limit to what is looked through */
+	if (in->stride > PAGE_SIZE)
+		return ERR_PTR(-E2BIG);
 	copy = kvmalloc_array(in->count, bytes, GFP_KERNEL);
 	if (!copy)
 		return ERR_PTR(-ENOMEM);

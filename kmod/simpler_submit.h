@@ -9,6 +9,7 @@
 
 /**
  * simpler_check_command - form of a command: opcode, flags, reserved members
+ * @command: the driver's copy
  *
  * Addresses and sizes are the device's business: a bad one faults its context.
  *

@@ -66,10 +66,16 @@ int simpler_vm_reserve(struct simpler_vm *vm, struct drm_mm_node *node, u64 byte
 
 /**
  * simpler_vm_map - enter a run of memory
+ * @sdev: the device
+ * @vm: address space of a context
+ * @addr: device address, reserved before
  * @target: device-physical or DMA address, page aligned
+ * @bytes: a multiple of the page size, not 0
  * @flags: SIMPLER_HW_PTE_WRITE, _HOST
  *
  * On failure part of it may be entered: use simpler_vm_unmap(). ctx->lock held
+ *
+ * Return: 0, -EINVAL what the entries cannot say, -ENODEV, -ENOMEM or -ENOSPC no table.
  */
 int simpler_vm_map(struct simpler_device *sdev, struct simpler_vm *vm, u64 addr, u64 target,
 		   u64 bytes, u64 flags);

@@ -119,7 +119,7 @@ void simpler_watchdog_work(struct work_struct *work)
 	}
 	drm_dev_exit(idx);
 	if (READ_ONCE(sdev->watchdog_on))
-		queue_delayed_work(system_freezable_wq, &sdev->watchdog,
+		queue_delayed_work(sdev->submit_wq, &sdev->watchdog,
 				   msecs_to_jiffies(PERIOD_MS));
 }
 
@@ -127,7 +127,7 @@ void simpler_watchdog_start(struct simpler_device *sdev)
 {
 	sdev->heartbeat_seen = jiffies;
 	WRITE_ONCE(sdev->watchdog_on, true);
-	queue_delayed_work(system_freezable_wq, &sdev->watchdog, msecs_to_jiffies(PERIOD_MS));
+	queue_delayed_work(sdev->submit_wq, &sdev->watchdog, msecs_to_jiffies(PERIOD_MS));
 }
 
 void simpler_watchdog_stop(struct simpler_device *sdev)

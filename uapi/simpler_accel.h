@@ -15,7 +15,7 @@
  * - Padding, reserved members and unknown flags must be zero: -EINVAL.
  * - Objects and arrays passed by address carry their size or stride.  A shorter
  *   one is extended with zeroes, the unknown tail of a longer one must be zero:
- *   -E2BIG.
+ *   -E2BIG, also for a stride beyond a page.
  * - Numbers (calls, query types, flags, states) are appended, never reused; there
  *   are no unions.
  * - Every addition raises the driver's minor version (struct drm_version):
@@ -449,8 +449,10 @@ SIMPLER_ACCEL_ASSERT(sizeof(struct drm_simpler_host_unmap) == 16, "HOST_UNMAP");
 /* ---- streams ------------------------------------------------------------------- */
 
 /**
- * @DRM_SIMPLER_STREAM_USER: ring and doorbell are mapped by the caller, who
- * submits without system calls by the protocol of simpler_hw.h; SUBMIT is refused.
+ * define DRM_SIMPLER_STREAM_USER - ring and doorbell are mapped by the caller
+ *
+ * The caller submits by the protocol of simpler_hw.h, without system calls; SUBMIT is
+ * refused.
  */
 #define DRM_SIMPLER_STREAM_USER		(1u << 0)
 

@@ -2,7 +2,9 @@
 /* The driver's calls on a real (emulated) device, by one well-behaved process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -219,6 +221,32 @@ static void all_memory_can_be_used_and_comes_back(void **state)
 	guest_works(fd);
 }
 
+static void set_share(const char *percent)
+{
+	int fd = open("/sys/module/simpler/parameters/file_memory_percent", O_WRONLY);
+
+	assert_int_equal(write(fd, percent, strlen(percent)), (ssize_t)strlen(percent));
+	close(fd);
+}
+
+static void a_file_has_its_share_of_memory_only(void **state)
+{
+	struct drm_simpler_bo_create create = { .flags = DRM_SIMPLER_BO_NO_MMAP };
+	int fd = FILE_OF(state), other = guest_open(0), rc, more, others;
+
+	set_share("10");
+	create.size = guest_memory(fd).file_quota & ~4095ull;
+	rc = guest_ioctl(fd, DRM_IOCTL_SIMPLER_BO_CREATE, &create);
+	others = guest_ioctl(other, DRM_IOCTL_SIMPLER_BO_CREATE, &create);
+	create.size = 4096;
+	more = guest_ioctl(fd, DRM_IOCTL_SIMPLER_BO_CREATE, &create);
+	set_share("100");
+	assert_int_equal(rc, 0);
+	assert_int_equal(others, 0);
+	assert_int_equal(more, -EDQUOT);
+	close(other);
+}
+
 static void on_alarm(int signo)
 {
 	(void)signo;
@@ -286,6 +314,78 @@ static void a_file_can_be_passed_to_another_process(void **state)
 	close(ends[1]);
 }
 
+/* ---- functions that are not ours ---- */
+
+#define PCI		"/sys/bus/pci/"
+#define FOREIGN_BYTES	(1u << 20)	/* as scripts/vm has it */
+
+static uint64_t attribute(const char *folder, const char *name)
+{
+	char path[300], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return strtoull(text, NULL, 0);
+}
+
+static bool is_bound(const char *folder)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/driver", folder);
+	return !access(path, F_OK);
+}
+
+/* The function that has our numbers and no driver, as "0000:00:06.0" behind the last '/'. */
+static void find_foreign(char *folder, size_t bytes)
+{
+	unsigned int found = 0;
+	glob_t all;
+
+	assert_int_equal(glob(PCI "devices/*", 0, NULL, &all), 0);
+	for (size_t i = 0; i < all.gl_pathc; i++) {
+		const char *path = all.gl_pathv[i];
+
+		if (attribute(path, "vendor") != 0x1af4 || attribute(path, "device") != 0x1110 ||
+		    is_bound(path))
+			continue;
+		snprintf(folder, bytes, "%s", path);
+		found++;
+	}
+	globfree(&all);
+	assert_int_equal(found, 1);
+}
+
+static void a_function_of_somebody_else_is_left_alone(void **state)
+{
+	int fd = open(PCI "drivers/simpler/bind", O_WRONLY);
+	char folder[256], path[300];
+	const char *name;
+	volatile uint8_t *p;
+
+	(void)state;
+	assert_true(fd >= 0);
+	find_foreign(folder, sizeof(folder));
+	name = strrchr(folder, '/') + 1;
+	assert_int_equal(write(fd, name, strlen(name)), -1);
+	assert_int_equal(errno, ENODEV);
+	close(fd);
+	assert_false(is_bound(folder));
+	assert_int_equal(attribute(folder, "enable"), 0);
+	snprintf(path, sizeof(path), "%s/resource2", folder);
+	fd = open(path, O_RDWR);
+	p = mmap(NULL, FOREIGN_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	for (uint32_t i = 0; i < FOREIGN_BYTES; i += 8)
+		assert_int_equal(p[i], 0x5a);
+	munmap((void *)p, FOREIGN_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,9 +399,11 @@ int main(void)
 		TEST(bad_submissions_are_refused_and_use_up_nothing),
 		TEST(files_are_opened_and_closed_in_storms),
 		TEST(all_memory_can_be_used_and_comes_back),
+		TEST(a_file_has_its_share_of_memory_only),
 		TEST(calls_survive_a_storm_of_signals),
 		TEST(a_file_works_in_a_forked_child),
 		TEST(a_file_can_be_passed_to_another_process),
+		TEST(a_function_of_somebody_else_is_left_alone),
 	};
 
 	return cmocka_run_group_tests_name("driver", tests, NULL, NULL);
