@@ -186,13 +186,16 @@ static void text_reserve(struct text *t, size_t more)
 	t->room = room;
 }
 
+void text_bytes(struct text *t, const void *bytes, size_t n)
+{
+	text_reserve(t, n);
+	memcpy(t->at + t->n, bytes, n);
+	t->n += n;
+}
+
 void text_put(struct text *t, const char *s)
 {
-	size_t n = strlen(s);
-
-	text_reserve(t, n);
-	memcpy(t->at + t->n, s, n + 1);
-	t->n += n;
+	text_bytes(t, s, strlen(s));
 }
 
 void text_printf(struct text *t, const char *fmt, ...)

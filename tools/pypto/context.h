@@ -97,6 +97,7 @@ struct text {
 	size_t n, room;
 };
 void text_put(struct text *t, const char *s);
+void text_bytes(struct text *t, const void *bytes, size_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *text_str(struct text *t);
 

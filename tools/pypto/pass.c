@@ -121,7 +121,7 @@ int pass_run(struct px *px, const char *name, struct ir_node *node,
 		diag_add(px, DIAG_COMPILE, node->span,
 			 "Pass %s needs a program with property %s", pass->name,
 			 first_property(lacks));
-		return -EINVAL;
+		return ir_verify(px, program, lacks);
 	}
 	program = pass->run(px, program, options);
 	if (!program || px->n_errors)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing: a node in full at its first visit, a reference afterwards. */
-#include <errno.h>
 #include <msgpack.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 
 struct writer {
 	struct px *px;
-	msgpack_sbuffer buffer;
+	struct text out;
 	msgpack_packer pk;
 	struct var_map ids;	/* node -> its number + 1 */
 	uintptr_t next;
@@ -72,10 +71,6 @@ static void write_type(struct writer *w, const struct ir_type *t)
 		      t->kind == TY_CLUSTER;
 	uint32_t i;
 
-	if (!t) {
-		msgpack_pack_nil(&w->pk);
-		return;
-	}
 	msgpack_pack_map(&w->pk, 2 + shaped + !!t->memref + (t->kind == TY_TILE) +
 			 (t->kind == TY_TENSOR) + (t->kind == TY_TUPLE));
 	put_str(w, "type_kind");
@@ -259,18 +254,20 @@ static void write_node(struct writer *w, const struct ir_node *node)
 	write_span(w, &node->span);
 }
 
+/* Memory is the arena's, which does not return when there is none: packing never fails. */
+static int write_bytes(void *data, const char *bytes, size_t n)
+{
+	text_bytes(data, bytes, n);
+	return 0;
+}
+
 int ir_serialize(struct px *px, const struct ir_node *node, const void **data, size_t *size)
 {
-	struct writer w = { .px = px, .ids = { .px = px } };
-	void *copy;
+	struct writer w = { .px = px, .out = { .px = px }, .ids = { .px = px } };
 
-	msgpack_sbuffer_init(&w.buffer);
-	msgpack_packer_init(&w.pk, &w.buffer, msgpack_sbuffer_write);
+	msgpack_packer_init(&w.pk, &w.out, write_bytes);
 	write_node(&w, node);
-	copy = px_alloc(px, w.buffer.size, 1);
-	memcpy(copy, w.buffer.data, w.buffer.size);
-	*data = copy;
-	*size = w.buffer.size;
-	msgpack_sbuffer_destroy(&w.buffer);
+	*data = text_str(&w.out);
+	*size = w.out.n;
 	return 0;
 }

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading: the bytes may come from anywhere, so every member is looked up and checked. */
 #include <errno.h>
-#include <msgpack.h>
 #include <string.h>
 
+#include "form.h"
 #include "ops.h"
+#include "pass.h"
 #include "serial.h"
+#include "serial_parse.h"
 
-#define MAX_DEPTH	2000
+#define MAX_DEPTH	1000
+#define MAX_WEIGHT	20000000
+
+/* A node that was read: later ones may refer to it once it is complete. */
+struct read_node {
+	struct ir_node *node;
+	uint64_t weight;	/* nodes of the tree below it, shared ones each time; 0: not complete */
+};
 
 struct reader {
 	struct px *px;
-	struct ir_list nodes;	/* by id */
+	struct read_node *nodes;	/* by id */
+	uint32_t n_nodes, room;
+	struct ir_list memrefs;		/* of the function at hand */
+	uint64_t weight;		/* of what is read at the moment */
 	const char *why;
 	unsigned int depth;
 };
@@ -83,21 +95,34 @@ static bool read_list(struct reader *r, const msgpack_object *o, struct ir_list 
 
 /* ---- Types ---- */
 
+/* The one memory reference of a function that is like @m; types do not refer to it by a number. */
+static struct ir_memref *shared_memref(struct reader *r, struct ir_memref *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->memrefs.n; i++) {
+		struct ir_memref *other = IR_AS(r->memrefs.at[i], memref);
+
+		if (other->id == m->id && other->space == m->space && other->addr == m->addr &&
+		    other->size == m->size)
+			return other;
+	}
+	list_push(r->px, &r->memrefs, &m->node);
+	return m;
+}
+
 static bool read_memref(struct reader *r, const msgpack_object *o, struct ir_type *type)
 {
-	struct ir_memref *m = ir_new(r->px, IR_MEMREF, (struct span){ 0 }, NULL);
-	int64_t space, size, id;
+	int64_t space, addr, size, id;
 
-	if (!get_int(r, o, "memory_space", &space) || !get_int(r, o, "addr", &m->addr) ||
+	if (!get_int(r, o, "memory_space", &space) || !get_int(r, o, "addr", &addr) ||
 	    !get_int(r, o, "size", &size) || !get_int(r, o, "id", &id))
 		return false;
 	if (!enum_name(EN_MEMORY_SPACE, space))
 		return bad(r, "unknown memory space in", "memref");
-	m->space = (uint8_t)space;
-	m->size = (uint64_t)size;
-	m->id = (uint64_t)id;
-	m->name = px_intern(r->px, px_printf(r->px, "mem_%lld", (long long)id));
-	type->memref = m;
+	type->memref = shared_memref(r, ir_memref(r->px, (enum memory_space)space, addr,
+						  (uint64_t)size, (uint64_t)id,
+						  (struct span){ 0 }));
 	return true;
 }
 
@@ -124,7 +149,7 @@ static bool read_view(struct reader *r, const msgpack_object *o, struct tile_vie
 	    !get_enum(r, o, "pad", EN_TILE_PAD, &v->pad) || !get_int(r, o, "fractal", &fractal))
 		return false;
 	v->fractal = (uint16_t)fractal;
-	return true;
+	return v->fractal == fractal || bad(r, "number out of range in", "fractal");
 }
 
 static int type_kind_find(const char *name)
@@ -153,14 +178,11 @@ static bool read_items(struct reader *r, const msgpack_object *o, struct ir_type
 	return true;
 }
 
-static bool is_extents(struct reader *r, const struct ir_list *shape)
+static bool is_type(struct reader *r, const struct ir_type *type)
 {
-	uint32_t i;
+	const char *why = ir_form_type(r->px, type);
 
-	for (i = 0; i < shape->n; i++)
-		if (!shape->at[i] || shape->at[i]->kind >= IR_ASSIGN || !shape->at[i]->type)
-			return bad(r, "no extent in", "shape");
-	return true;
+	return !why || bad(r, why, "type");
 }
 
 static const struct ir_type *read_type(struct reader *r, const msgpack_object *o)
@@ -171,8 +193,8 @@ static const struct ir_type *read_type(struct reader *r, const msgpack_object *o
 	int64_t dtype, layout = 0;
 	int number;
 
-	if (r->depth++ > MAX_DEPTH)
-		bad(r, "too deep in", "types");
+	if (r->depth++ > MAX_DEPTH && !bad(r, "too deep in", "types"))
+		return NULL;
 	if (!get_str(r, o, "type_kind", &kind) || !get_int(r, o, "dtype", &dtype))
 		return NULL;
 	number = type_kind_find(kind);
@@ -182,8 +204,7 @@ static const struct ir_type *read_type(struct reader *r, const msgpack_object *o
 	}
 	type->kind = (uint8_t)number;
 	type->dtype = (uint8_t)dtype;
-	if ((part = member(o, "shape")) &&
-	    (!read_list(r, part, &type->shape, "shape") || !is_extents(r, &type->shape)))
+	if ((part = member(o, "shape")) && !read_list(r, part, &type->shape, "shape"))
 		return NULL;
 	if ((part = member(o, "memref")) && !read_memref(r, part, type))
 		return NULL;
@@ -199,7 +220,7 @@ static const struct ir_type *read_type(struct reader *r, const msgpack_object *o
 	if (type->kind == TY_TUPLE && !read_items(r, member(o, "types"), type))
 		return NULL;
 	r->depth--;
-	return type;
+	return is_type(r, type) ? type : NULL;
 }
 
 /* ---- Nodes ---- */
@@ -299,14 +320,16 @@ static bool read_directions(struct reader *r, const msgpack_object *o, struct ir
 		return bad(r, "no array of the right length", "param_directions");
 	f->directions = px_alloc(r->px, f->params.n + 1, 1);
 	for (i = 0; i < f->params.n; i++) {
-		if (o->via.array.ptr[i].via.u64 > DIR_PIPE_OUT)
+		const msgpack_object *d = &o->via.array.ptr[i];
+
+		if (d->type != MSGPACK_OBJECT_POSITIVE_INTEGER || d->via.u64 > DIR_PIPE_OUT)
 			return bad(r, "unknown direction in", "param_directions");
-		f->directions[i] = (uint8_t)o->via.array.ptr[i].via.u64;
+		f->directions[i] = (uint8_t)d->via.u64;
 	}
 	return true;
 }
 
-static bool read_functions(struct reader *r, const msgpack_object *o, struct ir_list *out)
+static bool read_functions(struct reader *r, const msgpack_object *o, struct ir_program *program)
 {
 	uint32_t i;
 
@@ -318,24 +341,19 @@ static bool read_functions(struct reader *r, const msgpack_object *o, struct ir_
 
 		if (!f || f->kind != IR_FUNCTION)
 			return bad(r, "no function in", "functions");
-		list_push(r->px, out, f);
+		if (program_add(r->px, program, IR_AS(f, function)))
+			return bad(r, "duplicate function name", IR_AS(f, function)->name);
 	}
 	return true;
 }
 
-static bool read_child(struct reader *r, const msgpack_object *o, const struct ir_field *field,
-		       struct ir_node **out)
+static bool read_child(struct reader *r, const msgpack_object *o, struct ir_node **out,
+		       const char *name)
 {
-	bool optional = !strcmp(field->name, "else_body") || !strcmp(field->name, "blockdim");
-
-	if (o && o->type == MSGPACK_OBJECT_NIL)
-		return optional || bad(r, "missing", field->name);
-	*out = o ? read_node(r, o) : NULL;
-	if (!*out)
-		return bad(r, "no node", field->name);
-	if ((field->kind == FK_STMT) != ((*out)->kind >= IR_ASSIGN))
-		return bad(r, "a node of the wrong kind in", field->name);
-	return true;
+	if (!o)
+		return bad(r, "no node", name);
+	*out = o->type == MSGPACK_OBJECT_NIL ? NULL : read_node(r, o);
+	return !r->why;
 }
 
 static bool read_field(struct reader *r, const msgpack_object *fields, struct ir_node *node,
@@ -355,7 +373,8 @@ static bool read_field(struct reader *r, const msgpack_object *fields, struct ir
 		if (!get_int(r, fields, field->name, &number))
 			return false;
 		*(uint8_t *)at = (uint8_t)number;
-		return !field->enum_class || enum_name(field->enum_class - 1, number) ||
+		return (number == *(uint8_t *)at &&
+			(!field->enum_class || enum_name(field->enum_class - 1, number))) ||
 		       bad(r, "unknown member in", field->name);
 	case FK_BOOL:
 		*(bool *)at = o && o->type == MSGPACK_OBJECT_BOOLEAN && o->via.boolean;
@@ -368,7 +387,7 @@ static bool read_field(struct reader *r, const msgpack_object *fields, struct ir
 	case FK_EXPR:
 	case FK_STMT:
 	case FK_DEF:
-		return read_child(r, o, field, at);
+		return read_child(r, o, at, field->name);
 	case FK_CALLEE:
 		return read_callee(r, o, IR_AS(node, call));
 	case FK_ATTRS:
@@ -378,7 +397,7 @@ static bool read_field(struct reader *r, const msgpack_object *fields, struct ir
 	case FK_DIRS:
 		return read_directions(r, o, IR_AS(node, function));
 	case FK_FUNCS:
-		return read_functions(r, o, at);
+		return read_functions(r, o, IR_AS(node, program));
 	default:
 		return read_list(r, o, at, field->name);
 	}
@@ -405,10 +424,14 @@ static struct ir_node *read_ref(struct reader *r, const msgpack_object *o)
 
 	if (!get_int(r, o, "ref", &id))
 		return NULL;
-	if (id >= 0 && id < r->nodes.n)
-		return r->nodes.at[id];
-	bad(r, "unknown id in", "ref");
-	return NULL;
+	if (id < 0 || id >= r->n_nodes || !r->nodes[id].weight) {
+		bad(r, "unknown id in", "ref");
+		return NULL;
+	}
+	r->weight += r->nodes[id].weight;
+	if (r->weight > MAX_WEIGHT && !bad(r, "too many repetitions by", "ref"))
+		return NULL;
+	return r->nodes[id].node;
 }
 
 static struct ir_node *read_fields(struct reader *r, const msgpack_object *o, struct ir_node *node)
@@ -420,18 +443,46 @@ static struct ir_node *read_fields(struct reader *r, const msgpack_object *o, st
 		node->type = read_type(r, type);
 		if (!node->type)
 			return NULL;
-	} else if (node->kind < IR_ASSIGN) {
-		bad(r, "no type of", ir_kind_info[node->kind].name);
-		return NULL;
 	}
+	if (node->kind == IR_FUNCTION)
+		r->memrefs = (struct ir_list){ 0 };
 	for (field = ir_kind_info[node->kind].fields; field->name; field++)
 		if (!read_field(r, fields, node, field))
 			return NULL;
-	return read_span(r, member(fields, "span"), &node->span) ? node : NULL;
+	if (!read_span(r, member(fields, "span"), &node->span))
+		return NULL;
+	r->why = ir_form(r->px, node);
+	if (!r->why && node->kind == IR_MEMREF)
+		return &shared_memref(r, IR_AS(node, memref))->node;
+	return r->why ? NULL : node;
+}
+
+static uint32_t new_id(struct reader *r)
+{
+	struct read_node *more;
+
+	if (r->n_nodes == r->room) {
+		r->room = r->room ? 2 * r->room : 256;
+		more = px_alloc(r->px, r->room, sizeof(*more));
+		if (r->n_nodes)
+			memcpy(more, r->nodes, r->n_nodes * sizeof(*more));
+		r->nodes = more;
+	}
+	return r->n_nodes++;
+}
+
+static int kind_find(const char *name)
+{
+	int kind;
+
+	for (kind = 0; kind < IR_KINDS && strcmp(ir_kind_info[kind].name, name); kind++)
+		;
+	return kind;
 }
 
 static struct ir_node *read_node(struct reader *r, const msgpack_object *o)
 {
+	uint64_t outer = r->weight;
 	struct ir_node *node;
 	const char *name;
 	int64_t id;
@@ -441,34 +492,61 @@ static struct ir_node *read_node(struct reader *r, const msgpack_object *o)
 		return read_ref(r, o);
 	if (!get_str(r, o, "type", &name) || !get_int(r, o, "id", &id))
 		return NULL;
-	for (kind = 0; kind < IR_KINDS && strcmp(ir_kind_info[kind].name, name); kind++)
-		;
-	if (kind == IR_KINDS || id != r->nodes.n || r->depth > MAX_DEPTH) {
+	kind = kind_find(name);
+	if (kind == IR_KINDS || id != r->n_nodes || r->depth > MAX_DEPTH) {
 		bad(r, r->depth > MAX_DEPTH ? "too deep at" : "unknown or misplaced node", name);
 		return NULL;
 	}
-	node = ir_new(r->px, kind, (struct span){ 0 }, NULL);
-	list_push(r->px, &r->nodes, node);
+	new_id(r);
 	r->depth++;
-	node = read_fields(r, o, node);
+	r->weight = 1;
+	node = read_fields(r, o, ir_new(r->px, kind, (struct span){ 0 }, NULL));
 	r->depth--;
+	if (!node)
+		return NULL;
+	r->nodes[id] = (struct read_node){ node, r->weight };
+	r->weight += outer;
 	return node;
+}
+
+/* What only the whole function or program shows. */
+static const char *whole_problem(struct px *px, const struct ir_node *node)
+{
+	struct diag **end = px->diags_end, *added;
+	unsigned int n_errors = px->n_errors;
+	struct ir_program alone = { .node.kind = IR_PROGRAM, .name = "" };
+	const struct ir_program *program = IR_AS(node, program);
+
+	if (node->kind != IR_PROGRAM && node->kind != IR_FUNCTION)
+		return NULL;
+	if (node->kind == IR_FUNCTION) {
+		list_push(px, &alone.functions, (struct ir_node *)node);
+		program = &alone;
+	}
+	if (!ir_verify(px, program, PROP_TYPE_CHECKED))
+		return NULL;
+	added = (*end)->next ? (*end)->next : *end;	/* the first is only the report's head */
+	*end = NULL;
+	px->diags_end = end;
+	px->n_errors = n_errors;
+	return added->message;
 }
 
 int ir_deserialize(struct px *px, const void *data, size_t size, struct ir_node **node,
 		   const char **why)
 {
 	struct reader r = { .px = px };
-	msgpack_unpacked whole;
-	size_t used = 0;
+	msgpack_object whole;
 
-	msgpack_unpacked_init(&whole);
 	*node = NULL;
-	if (msgpack_unpack_next(&whole, data, size, &used) != MSGPACK_UNPACK_SUCCESS)
-		r.why = "not MessagePack, or cut off";
-	else
-		*node = read_node(&r, &whole.data);
-	msgpack_unpacked_destroy(&whole);
-	*why = r.why ? r.why : "not a node";
-	return *node && !r.why ? 0 : -EBADMSG;
+	*why = serial_parse(px, data, size, &whole);
+	if (*why)
+		return -EBADMSG;
+	*node = read_node(&r, &whole);
+	*why = r.why;
+	if (*node && !*why)
+		*why = whole_problem(px, *node);
+	if (!*node && !*why)
+		*why = "not a node";
+	return *why ? -EBADMSG : 0;
 }

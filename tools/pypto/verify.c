@@ -6,10 +6,10 @@
 #include "verify.h"
 
 void violation(struct verify *v, enum property property, const struct ir_node *node,
-		      const char *what, const char *name)
+	       const char *what, const char *name)
 {
 	v->violations[__builtin_ctz(property)]++;
-	if (!v->quiet)
+	if (v->report & property)
 		diag_add(v->px, DIAG_COMPILE, node->span, "%s%s%s", what, name ? ": " : "",
 			 name ? name : "");
 }
@@ -73,26 +73,39 @@ static void need_scalar(struct verify *v, const struct ir_node *e, const char *w
 		violation(v, PROP_TYPE_CHECKED, e, what, type_text(v->px, e->type));
 }
 
-static void check_for(struct verify *v, const struct ir_for *s)
+static void check_carried(struct verify *v, const struct ir_node *s,
+			  const struct ir_list *iter_args, struct ir_node *body,
+			  const struct ir_list *results)
 {
 	uint32_t i;
 
+	define_list(v, iter_args);
+	if (iter_args->n != results->n)
+		violation(v, PROP_TYPE_CHECKED, s, "Numbers of carried values and results differ",
+			  NULL);
+	for (i = 0; i < iter_args->n; i++)
+		if (!type_compatible(iter_args->at[i]->type,
+				     IR_AS(iter_args->at[i], var)->init->type))
+			violation(v, PROP_TYPE_CHECKED, iter_args->at[i],
+				  "A carried value has another type than its initial value",
+				  IR_AS(iter_args->at[i], var)->name);
+	check_yield(v, s, body, results);
+	define_list(v, results);
+}
+
+static void check_for(struct verify *v, const struct ir_for *s)
+{
 	need_scalar(v, s->start, "A loop bound must be a scalar");
 	need_scalar(v, s->stop, "A loop bound must be a scalar");
 	need_scalar(v, s->step, "A loop bound must be a scalar");
 	define(v, s->loop_var);
-	define_list(v, &s->iter_args);
-	if (s->iter_args.n != s->return_vars.n)
-		violation(v, PROP_TYPE_CHECKED, &s->node,
-			  "Numbers of carried values and results differ", NULL);
-	for (i = 0; i < s->iter_args.n; i++)
-		if (!type_compatible(s->iter_args.at[i]->type,
-				     IR_AS(s->iter_args.at[i], var)->init->type))
-			violation(v, PROP_TYPE_CHECKED, s->iter_args.at[i],
-				  "A carried value has another type than its initial value",
-				  IR_AS(s->iter_args.at[i], var)->name);
-	check_yield(v, &s->node, s->body, &s->return_vars);
-	define_list(v, &s->return_vars);
+	check_carried(v, &s->node, &s->iter_args, s->body, &s->return_vars);
+}
+
+static void check_while(struct verify *v, const struct ir_while *s)
+{
+	need_scalar(v, s->condition, "A condition must be a scalar");
+	check_carried(v, &s->node, &s->iter_args, s->body, &s->return_vars);
 }
 
 static void check_if(struct verify *v, const struct ir_if *s)
@@ -146,11 +159,8 @@ static bool visit(void *data, struct ir_node *node)
 		check_nesting(v, IR_AS(node, for)->step, false);
 		break;
 	case IR_WHILE:
-		need_scalar(v, IR_AS(node, while)->condition, "A condition must be a scalar");
-		define_list(v, &IR_AS(node, while)->iter_args);
+		check_while(v, IR_AS(node, while));
 		check_nesting(v, IR_AS(node, while)->condition, false);
-		check_yield(v, node, IR_AS(node, while)->body, &IR_AS(node, while)->return_vars);
-		define_list(v, &IR_AS(node, while)->return_vars);
 		break;
 	case IR_IF:
 		check_if(v, IR_AS(node, if));
@@ -179,13 +189,14 @@ static void check_all(struct verify *v, const struct ir_program *program)
 
 		define_list(v, &f->params);
 		ir_walk(f->body, visit, v);
+		verify_uses(v, program, f);
 		verify_memory(v, f);
 	}
 }
 
 unsigned int ir_properties(struct px *px, const struct ir_program *program)
 {
-	struct verify v = { .px = px, .defined = { .px = px }, .quiet = true };
+	struct verify v = { .px = px, .defined = { .px = px } };
 	unsigned int i, have = 0;
 
 	check_all(&v, program);
@@ -196,7 +207,7 @@ unsigned int ir_properties(struct px *px, const struct ir_program *program)
 
 int ir_verify(struct px *px, const struct ir_program *program, unsigned int properties)
 {
-	struct verify v = { .px = px, .defined = { .px = px }, .quiet = true };
+	struct verify v = { .px = px, .defined = { .px = px } };
 	unsigned int i, bad = 0;
 
 	check_all(&v, program);
@@ -204,7 +215,7 @@ int ir_verify(struct px *px, const struct ir_program *program, unsigned int prop
 		bad += properties & 1u << i ? v.violations[i] : 0;
 	if (!bad)
 		return 0;
-	v = (struct verify){ .px = px, .defined = { .px = px } };
+	v = (struct verify){ .px = px, .defined = { .px = px }, .report = properties };
 	diag_add(px, DIAG_COMPILE, program->node.span, "IR Verification Report: %u violation(s)", bad);
 	check_all(&v, program);
 	return -EINVAL;

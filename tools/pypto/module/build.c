@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../form.h"
 #include "../ops.h"
 #include "binding.h"
 
@@ -306,6 +307,7 @@ static struct ir_node *new_node(struct build *b, int kind, PyObject *type, PyObj
 {
 	const struct ir_type *t = NULL;
 	struct ir_node *node;
+	const char *why;
 
 	if (type != Py_None || kind < IR_ASSIGN) {
 		t = type_arg(b, type);
@@ -313,7 +315,12 @@ static struct ir_node *new_node(struct build *b, int kind, PyObject *type, PyObj
 			return NULL;
 	}
 	node = ir_new(&b->context->px, kind, (struct span){ 0 }, t);
-	return set_fields(b, node, fields) ? NULL : node;
+	if (set_fields(b, node, fields))
+		return NULL;
+	why = ir_form(&b->context->px, node);
+	if (why)
+		PyErr_SetString(PyExc_ValueError, why);
+	return why ? NULL : node;
 }
 
 PyObject *build_node(PyObject *module, PyObject *args)
