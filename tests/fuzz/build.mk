@@ -15,6 +15,9 @@ fuzz_callable_NEEDS := $(foreach s,$(wildcard tests/unit/callable_src/*.c tests/
 fuzz_ptoas_SRCS := $(ptoas_SRCS) $(addprefix libsimpler/src/base/,arena.c hash.c)
 fuzz_ptoas_ARGS := -dict=$(BUILD)/fuzz/ptoas.dict -max_len=8192 $(wildcard tests/fuzz/seeds/ptoas) $(wildcard tests/conformance/pto)
 fuzz_ptoas_NEEDS := $(BUILD)/fuzz/ptoas.dict
+fuzz_serial_SRCS := $(filter-out tools/pypto/interp%,$(wildcard tools/pypto/*.c)) $(fuzz_ptoas_SRCS)
+fuzz_serial_ARGS := -max_len=100000 $(BUILD)/fuzz/serial.seeds
+fuzz_serial_NEEDS := $(BUILD)/fuzz/serial.seeds/.done
 
 # $(call fuzzer,name)
 define fuzzer
@@ -35,6 +38,9 @@ $(foreach n,$(fuzz_NAMES),$(eval $(call fuzzer,$n)))
 $(BUILD)/fuzz/ptoas.dict: tools/ptoas/ops.def tools/ptoas/attrs.def tools/ptoas/elems.def
 	@mkdir -p $(@D)
 	$(Q)grep -oh '"[a-zA-Z_.0-9]\+"' $^ | sort -u > $@
+
+$(BUILD)/fuzz/serial.seeds/.done: tests/fuzz/pypto_seeds.py tests/fuzz/pypto_random.py | all
+	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< $(@D) && touch $@
 
 # Random PyPTO programs through the interpreter, before and after every pass
 FUZZ_PROGRAMS ?= 20000

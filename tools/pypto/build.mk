@@ -31,6 +31,11 @@ $(pypto_FILES): $(BUILD)/python/%: tools/pypto/python/%
 $(pypto_PYI): tools/pypto/describe.py $(pypto_EXT) $(pypto_FILES)
 	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< stubs $@
 
+# Tests of the core link it. One of them has an allocator that fails on request.
+pypto_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_pypto_*.c))
+$(pypto_TESTS): $(PYPTO_A) $(PTOAS_A)
+$(BUILD)/tests/unit/test_pypto_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # pyptoc: the command, for this build and as installed
 bin_TARGETS += $(BUILD)/pyptoc
 $(BUILD)/pyptoc: tools/pypto/pyptoc

@@ -236,10 +236,24 @@ static void form_expr(struct form *f)
 
 /* ---- Statements ---- */
 
+static bool is_const(const struct ir_node *n)
+{
+	return n->kind == IR_CONST_INT;
+}
+
 static void form_for(struct form *f)
 {
 	const struct ir_for *s = IR_AS(f->node, for);
 
+	if (is_const(s->step) && !IR_AS(s->step, const)->value)
+		wrong(f, "step", "another number than 0");
+	if (s->for_kind == FOR_UNROLL && !s->chunk &&
+	    (!is_const(s->start) || !is_const(s->stop) || !is_const(s->step)))
+		wrong(f, "bounds", "constants");
+	if (s->for_kind == FOR_UNROLL && !s->chunk && s->iter_args.n)
+		wrong(f, "iter_args", "absent in a loop to unroll");
+	if (s->chunk && !is_const(s->step))
+		wrong(f, "step", "a constant");
 	if (!is_int(s->loop_var) || !is_int(s->start) || !is_int(s->stop) || !is_int(s->step))
 		wrong(f, "bounds", "integers");
 	if (s->chunk < 0)
