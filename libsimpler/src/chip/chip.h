@@ -136,12 +136,14 @@ struct chip_core {
 	struct chip_task *task;
 	const struct chip_kernel *kernel;
 	const struct pto_core_args *light;	/* operands of a task without a record, else NULL */
+	uint64_t *free_word, free_bit;	/* its bit in chip.free */
 	struct chip_core *next;		/* placed list, pipe waiters, resume list */
 	struct fiber *strand;		/* PARKED: the stack its block waits on; the executor's */
 	struct pto_local_context local;
 	struct pto_global_context global;
 	uint8_t state;			/* enum chip_core_state */
 	uint8_t slot;			/* enum chip_slot */
+	bool light_bound;		/* was bound for a light task last, which left nothing behind */
 	bool was_parked;		/* its block had to wait at least once */
 	bool abandoned;			/* its block was given up because the launch had failed */
 	const char *waits_for;		/* PARKED: static text, e.g. "pop from an empty pipe" */
@@ -286,6 +288,7 @@ struct chip {
 	struct chip_core **placed_tail;
 	uint64_t free[CHIP_SLOTS];	/* bit per cluster */
 	uint64_t reserved;		/* clusters held by groups */
+	struct chip_core *light_core[2];	/* last used by a light task of a vector, cube kernel */
 	uint32_t cluster_cursor;	/* where the search for a free core starts */
 	uint32_t running;		/* cores executing or parked */
 	uint32_t parked;

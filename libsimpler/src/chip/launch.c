@@ -55,6 +55,8 @@ static void init_core(struct chip *c, uint32_t id)
 	core->pub.is_aic = id < n;
 	core->pub.cluster_id = id < n ? id : (id - n) / 2;
 	core->pub.lane = id < n ? 0 : (id - n) % 2;
+	core->free_word = &c->free[id < n ? CHIP_AIC : core->pub.lane ? CHIP_AIV1 : CHIP_AIV0];
+	core->free_bit = 1ull << core->pub.cluster_id;
 	core->pub.arch = c->config.arch == SIMPLER_HW_ARCH_A5 ? 3510 : 2201;
 	for (int a = 0; a < PTO_ARENA_COUNT; a++) {
 		core->pub.arena[a] = at;

@@ -16,36 +16,61 @@
 
 #define LIGHT_TAGS	(1u << PTO_ARG_INPUT | 1u << PTO_ARG_INOUT | 1u << PTO_ARG_OUTPUT_EXISTING | \
 			 1u << PTO_ARG_NO_DEP)
+_Static_assert(PTO_ARG_PIPE_OUT < 32, "a kind of argument is the number of a bit");
 
-bool light_fits(const struct chip *c, const struct pto_core_args *args, uint32_t seen)
+/* The one kernel of @mk and the cores it runs on; NULL: several, none, or an unknown one. */
+static const struct chip_kernel *only_kernel(const struct chip *c,
+					     const struct pto_mixed_kernels *mk, uint8_t *shape)
 {
-	return c->config.inline_tasks && !(seen & ~LIGHT_TAGS) && args->block_num == 1 &&
-	       !args->predicate && !args->dep_count && args->timing_slot < 0 &&
-	       !c->launch.diagnostics;
+	int32_t id = mk->aiv0 != PTO_NO_KERNEL ? mk->aiv0 : mk->aiv1;
+
+	*shape = CHIP_SHAPE_AIV;
+	if (mk->aic != PTO_NO_KERNEL) {
+		*shape = CHIP_SHAPE_AIC;
+		if (id != PTO_NO_KERNEL)
+			return NULL;
+		id = mk->aic;
+	} else if (mk->aiv0 != PTO_NO_KERNEL && mk->aiv1 != PTO_NO_KERNEL) {
+		return NULL;
+	}
+	return chip_callable_kernel(c->callable, id);
 }
 
-/* Nothing that has not completed stands in the way. */
-static bool is_free_to_run(struct chip *c, const struct pto_core_args *args)
+/* Nothing but operands; what is wrong with other values is said by the ordinary way. */
+static bool is_plain(const struct pto_core_args *args)
+{
+	return !args->error && args->block_num == 1 && !args->predicate && !args->dep_count &&
+	       args->timing_slot < 0 && args->tensor_count <= PTO_TASK_TENSORS &&
+	       args->scalar_count <= PTO_TASK_SCALARS;
+}
+
+/* A correct operand that nothing incomplete stands in the way of. */
+static bool is_ready(struct chip *c, const struct pto_tensor *t, uint8_t tag, bool live)
+{
+	if (tag > PTO_ARG_PIPE_OUT || !(LIGHT_TAGS >> tag & 1) || !t || t->kind != PTO_KIND_TENSOR ||
+	    !t->addr || t->ndims > PTO_MAX_DIMS || t->dtype >= PTO_DTYPE_COUNT)
+		return false;
+	if (c->manual_depth)
+		return true;
+	if (t->owner_task_id != PTO_NO_TASK && !deps_is_done(c, t->owner_task_id))
+		return false;
+	return !live || t->manual_dep || !deps_overlaps(c, t, tag);
+}
+
+static bool are_ready(struct chip *c, const struct pto_core_args *args)
 {
 	bool live = tmap_live(&c->tmap) != 0;
 
-	if (c->manual_depth)
-		return true;
-	for (uint32_t i = 0; i < args->tensor_count; i++) {
-		const struct pto_tensor *t = args->refs[i].tensor;
-
-		if (t->owner_task_id != PTO_NO_TASK && !deps_is_done(c, t->owner_task_id))
+	for (uint32_t i = 0; i < args->tensor_count; i++)
+		if (!is_ready(c, args->refs[i].tensor, args->tags[i], live))
 			return false;
-		if (live && !t->manual_dep && deps_overlaps(c, t, args->tags[i]))
-			return false;
-	}
 	return true;
 }
 
 /* Takes the next id of the scope's ring; the window has room. */
 static void leave_mark(struct chip *c, struct chip_scope *s, struct chip_ring *r)
 {
-	r->slots[r->next & (r->window - 1)] = CHIP_SLOT_LIGHT(s - c->scopes);
+	r->slots[r->next & (r->window - 1)] = CHIP_SLOT_LIGHT(c->rt.scope_depth - 1);
 	if (!s->has_light)
 		s->light_first = r->next;
 	s->has_light = true;
@@ -56,33 +81,33 @@ static void leave_mark(struct chip *c, struct chip_scope *s, struct chip_ring *r
 	c->completed++;
 }
 
-enum light_result light_run(struct chip *c, const struct pto_core_args *args, uint8_t shape,
-			    const struct chip_kernel *kernel, struct chip_core **deferred,
-			    uint64_t *id)
+enum light_result light_submit(struct chip *c, const struct pto_mixed_kernels *mk,
+			       const struct pto_core_args *args, struct light *l)
 {
 	struct chip_scope *s = scope_current(c);
-	struct chip_ring *r = &c->rings[s->ring];
-	struct chip_core *core;
+	struct chip_ring *r;
 
+	l->kernel = only_kernel(c, mk, &l->shape);
+	if (!c->config.inline_tasks || c->launch.diagnostics || !l->kernel ||
+	    l->kernel->may_block || !s || !is_plain(args))
+		return LIGHT_NOT;
+	r = &c->rings[s->ring];
 	if (s->tasks >= r->window - 1 || c->open_tasks >= c->open_task_limit ||
-	    !chip_ring_has_slot(r) || c->config.ops->prefer_queue_kernel(c, kernel) ||
-	    !is_free_to_run(c, args))
+	    !chip_ring_has_slot(r) || c->config.ops->prefer_queue_kernel(c, l->kernel) ||
+	    !are_ready(c, args))
 		return LIGHT_NOT;
-	*id = (uint64_t)r->index << 32 | r->next;
-	c->light_node->base.id = *id;
-	core = sched_light_core(c, shape, kernel);
-	if (!core)
+	l->id = (uint64_t)r->index << 32 | r->next;
+	l->core = sched_light_core(c, l->shape, l->kernel, l->id);
+	if (!l->core)
 		return LIGHT_NOT;
-	core->light = args;
+	l->core->light = args;
 	chip_unlock(c);
-	c->config.ops->call_kernel(c, core);
+	c->config.ops->call_kernel(c, l->core);
 	chip_lock(c);
 	c->inline_blocks++;
-	if (__builtin_expect(core->async_count || core->async_error, 0)) {
-		*deferred = core;
+	if (__builtin_expect(l->core->async_count || l->core->async_error, 0))
 		return LIGHT_DEFERRED;
-	}
-	sched_light_done(c, core);
+	sched_light_done(c, l->core);
 	leave_mark(c, s, r);
 	return LIGHT_DONE;
 }

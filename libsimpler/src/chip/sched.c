@@ -30,6 +30,7 @@ void sched_reset(struct chip *c)
 	c->placed_tail = &c->placed;
 	for (int slot = 0; slot < CHIP_SLOTS; slot++)
 		c->free[slot] = all_clusters(c);
+	c->light_core[0] = c->light_core[1] = NULL;
 	c->queued = 0;
 	c->reserved = 0;
 	c->running = 0;
@@ -294,6 +295,12 @@ static struct chip_core *core_at(struct chip *c, uint32_t cluster, enum chip_slo
 	return &c->cores[slot == CHIP_AIC ? cluster : n + 2 * cluster + (slot == CHIP_AIV1)];
 }
 
+/* Tells tasks that run at the same time apart; ring numbers end far below bit 48. */
+static uint64_t task_cookie(const struct chip *c, uint64_t id)
+{
+	return (id + 1) ^ c->launches << 48;
+}
+
 static void bind_core(const struct chip *c, struct chip_core *core, struct chip_task *t,
 		      enum chip_slot kernel_slot, int32_t block)
 {
@@ -301,6 +308,7 @@ static void bind_core(const struct chip *c, struct chip_core *core, struct chip_
 	uint32_t sub = together ? core->pub.lane : 0;
 
 	core->task = t;
+	core->light_bound = false;
 	core->slot = (uint8_t)kernel_slot;
 	core->kernel = t->kernels[kernel_slot];
 	core->waits_for = NULL;
@@ -311,8 +319,7 @@ static void bind_core(const struct chip *c, struct chip_core *core, struct chip_
 	core->pub.block_num = t->block_num;
 	core->pub.sub_block_id = sub;
 	core->pub.sub_block_dim = (t->kernel_mask & 6) == 6 ? 2 : 1;
-	/* ring numbers end far below bit 48 */
-	core->pub.task_cookie = (t->base.id + 1) ^ c->launches << 48;
+	core->pub.task_cookie = task_cookie(c, t->base.id);
 	core->local.block_idx = block;
 	core->local.block_num = t->block_num;
 	core->local.async.task_token = t->base.id;
@@ -497,10 +504,7 @@ static void note_progress(struct chip *c)
 
 static void free_core(struct chip *c, struct chip_core *core)
 {
-	enum chip_slot slot = core->pub.is_aic ? CHIP_AIC :
-			      core->pub.lane ? CHIP_AIV1 : CHIP_AIV0;
-
-	c->free[slot] |= 1ull << core->pub.cluster_id;
+	*core->free_word |= core->free_bit;
 	c->running--;
 	core->state = CHIP_CORE_FREE;
 	core->task = NULL;
@@ -551,24 +555,45 @@ static bool run_inline_block(struct chip *c, struct chip_task *t, uint32_t clust
 	return true;
 }
 
-/* The same for a task without a record: one block of one kernel. */
-struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel)
+/* A free core, bound to the node that stands for light tasks. */
+static struct chip_core *bind_light(struct chip *c, bool cube)
 {
-	uint64_t among = all_clusters(c) & ~c->reserved;
-	uint64_t lane0 = c->free[shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0] & among;
-	uint64_t lane1 = shape == CHIP_SHAPE_AIC ? 0 : c->free[CHIP_AIV1] & among;
-	enum chip_slot slot = shape == CHIP_SHAPE_AIC ? CHIP_AIC : lane0 ? CHIP_AIV0 : CHIP_AIV1;
+	uint64_t lane0 = c->free[cube ? CHIP_AIC : CHIP_AIV0] & ~c->reserved;
+	uint64_t lane1 = cube ? 0 : c->free[CHIP_AIV1] & ~c->reserved;
+	enum chip_slot slot = cube ? CHIP_AIC : lane0 ? CHIP_AIV0 : CHIP_AIV1;
 	uint64_t where = lane0 ? lane0 : lane1;
 	struct chip_core *core;
 
 	if (!where)
 		return NULL;
 	core = core_at(c, (uint32_t)__builtin_ctzll(where), slot);
-	c->free[slot] &= ~(where & -where);
+	bind_core(c, core, c->light_node, cube ? CHIP_AIC : CHIP_AIV0, 0);
+	core->light_bound = true;
+	c->light_core[cube] = core;
+	return core;
+}
+
+/* One block of one kernel for a task without a record: mostly on the core of the one before. */
+struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel,
+				   uint64_t id)
+{
+	bool cube = shape == CHIP_SHAPE_AIC;
+	struct chip_core *core = c->light_core[cube];
+
+	if (__builtin_expect(!core || !core->light_bound ||
+			     !(*core->free_word & ~c->reserved & core->free_bit), 0)) {
+		core = bind_light(c, cube);
+		if (!core)
+			return NULL;
+	}
+	*core->free_word &= ~core->free_bit;
 	c->running++;
-	c->light_node->kernels[shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0] = kernel;
-	bind_core(c, core, c->light_node, shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0, 0);
+	c->light_node->base.id = id;
+	core->task = c->light_node;
+	core->kernel = kernel;
 	core->state = CHIP_CORE_RUNNING;
+	core->pub.task_cookie = task_cookie(c, id);
+	core->local.async.task_token = id;
 	return core;
 }
 

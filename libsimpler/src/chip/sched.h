@@ -26,8 +26,9 @@ void sched_unref(struct chip *c, struct chip_task *t);
 /* Retires what is consumed at the old end of a ring. */
 void sched_advance(struct chip *c, struct chip_ring *r);
 
-/* Light tasks (light.c): the core a single block would run on, NULL: none is free. */
-struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel);
+/* Light tasks (light.c): takes the core that the block of task @id runs on, NULL: none is free. */
+struct chip_core *sched_light_core(struct chip *c, uint8_t shape, const struct chip_kernel *kernel,
+				   uint64_t id);
 void sched_light_done(struct chip *c, struct chip_core *core);
 
 /* Something the orchestrator may be waiting for became available. */

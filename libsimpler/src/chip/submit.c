@@ -469,53 +469,53 @@ static bool note_pipes(struct chip *c, struct chip_task *t, const struct pto_cor
 }
 
 /* Its kernel has run and left completion conditions: the task gets the record it did without. */
-static void submit_deferred(struct chip *c, const struct pto_core_args *args, struct summary *sum,
-			    const struct kernels *k, struct chip_core *core,
-			    struct pto_task_outputs *out)
+static void submit_deferred(struct chip *c, const struct pto_core_args *args,
+			    const struct light *l, struct pto_task_outputs *out)
 {
-	struct chip_task *t = build(c, args, sum);
+	struct summary sum = { 0 };	/* it creates nothing */
+	struct chip_task *t = build(c, args, &sum);
 
-	core->light = NULL;
+	l->core->light = NULL;
 	/* its producers are done, but their buffers have to stay */
 	if (!t || !deps_wire(c, t, args, c->manual_depth != 0))
 		return;
-	t->shape = k->shape;
-	t->kernel_mask = k->mask;
+	t->shape = l->shape;
+	t->kernel_mask = 1u << (l->shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0);
 	t->subtasks_left = 1;
 	t->waits = 0;
 	t->next_block = 1;
 	t->state = CHIP_READY;
-	core->task = t;
+	l->core->task = t;
+	l->core->light_bound = false;
 	if (deps_publish(c, t, args))
-		chip_block_done(c, core);
+		chip_block_done(c, l->core);
 	out->task_id = t->base.id;
 	out->tensors = t->tensors;
 }
 
 /* Runs the task without a record if it can; true: the submit is over. */
-static bool submit_light(struct chip *c, const struct pto_core_args *args, struct summary *sum,
-			 const struct kernels *k, struct pto_task_outputs *out)
+static bool submit_light(struct chip *c, const struct pto_mixed_kernels *mk,
+			 const struct pto_core_args *args, struct pto_task_outputs *out)
 {
-	const struct chip_kernel *kernel = k->of[k->shape == CHIP_SHAPE_AIC ? CHIP_AIC : CHIP_AIV0];
-	struct chip_core *deferred;
-	enum light_result r;
-	uint64_t id;
+	struct light l;
 
-	if (k->count != 1 || k->may_block || !light_fits(c, args, sum->seen))
-		return false;
-	r = light_run(c, args, k->shape, kernel, &deferred, &id);
-	if (r == LIGHT_DEFERRED)
-		submit_deferred(c, args, sum, k, deferred, out);
-	else if (r == LIGHT_DONE)
-		out->task_id = id;
-	return r != LIGHT_NOT;
+	switch (light_submit(c, mk, args, &l)) {
+	case LIGHT_DONE:
+		out->task_id = l.id;
+		return true;
+	case LIGHT_DEFERRED:
+		submit_deferred(c, args, &l, out);
+		return true;
+	case LIGHT_NOT:
+		break;
+	}
+	return false;
 }
 
 #define GROUP_TAGS (1u << PTO_ARG_CLUSTER | 1u << PTO_ARG_PIPE_IN | 1u << PTO_ARG_PIPE_OUT)
 
-/* @mk NULL: a dummy task. */
-void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
-		 const struct pto_core_args *args, struct pto_task_outputs *out)
+static void submit_recorded(struct chip *c, const struct pto_mixed_kernels *mk,
+			    const struct pto_core_args *args, struct pto_task_outputs *out)
 {
 	struct kernels k = { .shape = CHIP_SHAPE_DUMMY };
 	struct summary sum;
@@ -523,8 +523,6 @@ void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 
 	if (!check_args(c, args, &sum) || (mk && !resolve_kernels(c, mk, &k)) ||
 	    (mk && !check_blocks(c, args, k.shape)) || !check_predicate(c, args))
-		return;
-	if (mk && submit_light(c, args, &sum, &k, out))
 		return;
 	t = build(c, args, &sum);
 	if (!t)
@@ -549,6 +547,14 @@ void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
 	dispatch(c, t, args, &k);
 	if (!chip_is_fatal(c))
 		return_outputs(t, args, sum.seen & 1u << PTO_ARG_OUTPUT, out);
+}
+
+/* @mk NULL: a dummy task. */
+void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
+		 const struct pto_core_args *args, struct pto_task_outputs *out)
+{
+	if (!mk || !submit_light(c, mk, args, out))
+		submit_recorded(c, mk, args, out);
 }
 
 void submit_alloc(struct chip *c, const struct pto_core_args *args, struct pto_task_outputs *out)

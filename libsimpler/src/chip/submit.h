@@ -77,17 +77,21 @@ bool deps_overlaps(struct chip *c, const struct pto_tensor *t, uint8_t tag);
 /* ---- light tasks (light.c) ---- */
 
 enum light_result {
-	LIGHT_NOT,		/* nothing happened: go the ordinary way */
-	LIGHT_DONE,		/* run and completed under *id */
-	LIGHT_DEFERRED,		/* run, but *deferred holds completion conditions: it needs a record */
+	LIGHT_NOT,		/* nothing happened: go the ordinary way, which also names errors */
+	LIGHT_DONE,		/* run and completed under @id */
+	LIGHT_DEFERRED,		/* run, but @core holds completion conditions: it needs a record */
 };
 
-/* May a task with these arguments (of the kinds @seen) do without a record? */
-bool light_fits(const struct chip *c, const struct pto_core_args *args, uint32_t seen);
+struct light {
+	const struct chip_kernel *kernel;
+	uint8_t shape;		/* CHIP_SHAPE_AIC or CHIP_SHAPE_AIV */
+	uint64_t id;
+	struct chip_core *core;
+};
 
-enum light_result light_run(struct chip *c, const struct pto_core_args *args, uint8_t shape,
-			    const struct chip_kernel *kernel, struct chip_core **deferred,
-			    uint64_t *id);
+/* Submits and runs a task that can do without a record; @l is filled unless the result is LIGHT_NOT. */
+enum light_result light_submit(struct chip *c, const struct pto_mixed_kernels *mk,
+			       const struct pto_core_args *args, struct light *l);
 
 /* ---- the function table ---- */
 void submit_task(struct chip *c, const struct pto_mixed_kernels *mk,
