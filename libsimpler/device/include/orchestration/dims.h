@@ -71,6 +71,29 @@ public:
 	 */
 	bool copy(uint32_t n, uint32_t *out, const char *func, const char *what) const
 	{
+		/* values in braces, none wrong: the usual case of a view, which is made for every task */
+		if (__builtin_expect(width_ == sizeof(dim_value) && signed_ && values_ &&
+				     n <= PTO_MAX_DIMS && n <= count_, 1)) {
+			uint64_t all = 0;
+
+			for (uint32_t d = 0; d < n; d++) {
+				int64_t v = load<int64_t>(d);
+
+				all |= static_cast<uint64_t>(v);
+				out[d] = static_cast<uint32_t>(v);
+			}
+			if (__builtin_expect(all <= UINT32_MAX, 1))
+				return true;
+		}
+		return copy_checked(n, out, func, what);
+	}
+
+private:
+	static constexpr uint64_t unknown = UINT64_MAX;
+
+	__attribute__((noinline)) bool copy_checked(uint32_t n, uint32_t *out, const char *func,
+						    const char *what) const
+	{
 		if (__builtin_expect(n > PTO_MAX_DIMS, 0)) {
 			invalid(func, "%u dimensions, at most %d are possible", n, PTO_MAX_DIMS);
 			return false;
@@ -92,9 +115,6 @@ public:
 		}
 		return true;
 	}
-
-private:
-	static constexpr uint64_t unknown = UINT64_MAX;
 
 	dims(const void *values, uint32_t width, bool is_signed, uint64_t count)
 		: values_(values), count_(count), width_(width), signed_(is_signed)

@@ -37,25 +37,47 @@ inline void finish_view(ChipTensor *t, bool ok)
 	t->is_contiguous = is_packed(*t);
 }
 
-/* Moves the start of @t by @offset in each dimension; sizes are in @t, bounds in @of. */
-inline bool move_start(ChipTensor *t, const ChipTensor &of, const uint32_t *offset)
+/* Says which dimension of the view @t at @offset leaves @of. */
+__attribute__((noinline, cold)) inline void outside(const ChipTensor &t, const ChipTensor &of,
+						    const uint32_t *offset)
 {
-	uint64_t start = t->start_offset;
+	uint32_t d = 0;
 
-	for (uint32_t d = 0; d < t->ndims; d++)
-		if (!t->shapes[d])
-			return true;
-	for (uint32_t d = 0; d < t->ndims; d++) {
-		if (__builtin_expect(static_cast<uint64_t>(offset[d]) + t->shapes[d] > of.shapes[d],
-				     0)) {
-			invalid("view", "dimension %u: offset %u + shape %u exceed the tensor's %u",
-				d, offset[d], t->shapes[d], of.shapes[d]);
-			return false;
+	while (static_cast<uint64_t>(offset[d]) + t.shapes[d] <= of.shapes[d])
+		d++;
+	invalid("view", "dimension %u: offset %u + shape %u exceed the tensor's %u", d, offset[d],
+		t.shapes[d], of.shapes[d]);
+}
+
+/*
+ * Gives @t, a copy of @of with new sizes, the place @offset in it.  One pass, as views are made for
+ * every task; the same as extent_of() and is_packed() afterwards.
+ */
+inline bool place_view(ChipTensor *t, const ChipTensor &of, const uint32_t *offset)
+{
+	uint64_t start = of.start_offset, last = 0, packed = 1;
+	bool empty = false, inside = true, contiguous = true;
+
+	for (uint32_t d = of.ndims; d-- > 0;) {
+		const uint64_t n = t->shapes[d], stride = of.strides[d];
+
+		empty |= !n;
+		inside &= offset[d] + n <= of.shapes[d];
+		start += offset[d] * stride;
+		last += (n - 1) * stride;
+		if (n != 1) {
+			contiguous &= stride == packed;
+			packed *= n;
 		}
-		start += static_cast<uint64_t>(offset[d]) * of.strides[d];
 	}
+	t->extent_cache = empty ? 0 : last + 1;
+	t->is_contiguous = empty || contiguous;
+	if (empty)
+		return true;
 	t->start_offset = start;
-	return true;
+	if (__builtin_expect(!inside, 0))
+		outside(*t, of, offset);
+	return inside;
 }
 
 inline bool check_dimensions(const ChipTensor &t, uint32_t x, uint32_t y, const char *func)
@@ -134,10 +156,10 @@ inline ChipTensor ChipTensor::view(const pto_orch::dims &sizes, const pto_orch::
 	ChipTensor t = *this;
 
 	ok = ok && sizes.copy(ndims, t.shapes, "view", "shape") &&
-	     offsets.copy(ndims, offset, "view", "offset") &&
-	     pto_orch::move_start(&t, *this, offset);
+	     offsets.copy(ndims, offset, "view", "offset") && pto_orch::place_view(&t, *this, offset);
 	t.manual_dep |= manual;
-	pto_orch::finish_view(&t, ok);
+	if (__builtin_expect(!ok, 0))
+		t = ChipTensor();
 	return t;
 }
 
