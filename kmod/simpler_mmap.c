@@ -94,9 +94,6 @@ int simpler_bo_mmap(struct drm_gem_object *object, struct vm_area_struct *vma)
 
 	if (bo->flags & DRM_SIMPLER_BO_NO_MMAP)
 		return -EACCES;
-	/* Through a dma-buf: a removal of the device would not find the mapping. */
-	if (vma->vm_file->f_mapping != object->dev->anon_inode->i_mapping)
-		return -EOPNOTSUPP;
 	if (copies_on_write(vma))
 		return -EINVAL;
 	if (!sdev->res.memory_phys)
