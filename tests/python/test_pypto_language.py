@@ -228,6 +228,29 @@ def test_the_caret_is_under_the_character_after_wide_ones():
     assert (errors[0].span.line, errors[0].span.column) == (3, 9)
 
 
+@pytest.mark.parametrize("line, hint", [
+    ("x = pl.laod(a, [0, 0], [16, 16])", "Did you mean pl.load?"),
+    ("x = pl.row_mx(a)", "Did you mean pl.row_max?"),
+    ("x = a.exp()", "Values have no methods; use pl.exp()"),
+])
+def test_what_was_meant_is_suggested(line, hint):
+    error = one(pl.UnsupportedFeatureError, "Unsupported function call", line)
+    assert error.hint == hint
+
+
+def test_nothing_is_suggested_for_a_name_like_no_other():
+    assert not one(pl.UnsupportedFeatureError, "Unsupported function call: pl.qqqq", "x = pl.qqqq(a)").hint
+
+
+def test_an_unknown_name_is_said_to_be_unknown():
+    one(pl.ParserTypeError, "pypto.language has no name 'FP23'", "x = pl.cast(a, pl.FP23)")
+
+
+def test_the_label_under_a_mistake_is_the_first_sentence_of_the_message():
+    error = one(pl.UnsupportedFeatureError, "pl.laod", "x = pl.laod(a)")
+    assert "^ Unsupported function call: pl.laod\n" in str(error) + "\n"
+
+
 @pytest.mark.parametrize("cls, text, lines", [
     (pl.ParserSyntaxError, "pl.range() requires at least 1 argument (stop)", ["for i in pl.range():", "    x = 1"]),
     (pl.ParserSyntaxError, "Unknown keyword argument 'k' in range()", ["for i in pl.range(4, k=1):", "    x = 1"]),

@@ -344,6 +344,9 @@ static struct ir_node *unsupported_call(struct front *f, const struct py_node *n
 	else if (node->x->kind == PY_NAME)
 		diag_hint(f->px, diag,
 			  "Operators are called as pl.name(), functions of the program as self.name()");
+	else if (node->x->name && (op_find_pl("block", node->x->name) ||
+				   op_find_pl("tensor", node->x->name)))
+		diag_hint(f->px, diag, "Values have no methods; use pl.%s()", node->x->name);
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of operators: exposure and dispatch of section 4.1, and where an operator may stand. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "front.h"
@@ -430,21 +431,68 @@ static struct ir_node *apply_named(struct front *f, const struct py_node *node, 
 	return bind_and_apply(&b);
 }
 
+#define NAME_LETTERS	24	/* longer names are far from all */
+
+static unsigned int least(unsigned int a, unsigned int b)
+{
+	return a < b ? a : b;
+}
+
+/* Changes that make @a into @b: a letter more, less or another, two neighbours exchanged. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int d[NAME_LETTERS + 1][NAME_LETTERS + 1];
+	size_t m = strlen(a), n = strlen(b), i, j;
+
+	if (m > NAME_LETTERS || n > NAME_LETTERS)
+		return UINT_MAX;
+	for (i = 0; i <= m; i++)
+		for (j = 0; j <= n; j++) {
+			if (!i || !j) {
+				d[i][j] = (unsigned int)(i + j);
+				continue;
+			}
+			d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+					d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+		}
+	return d[m][n];
+}
+
+/* The operator whose name @name may be meant for, or NULL. */
+static const char *similar(const char *name)
+{
+	unsigned int nearest = strlen(name) > 4 ? 3 : 2;	/* not reached */
+	const struct px_op *op;
+	const char *found = NULL;
+	size_t i;
+
+	for (i = 0; (op = op_at(i)); i++) {
+		unsigned int d = op->pl ? distance(name, op->pl) : UINT_MAX;
+
+		if (d < nearest) {
+			nearest = d;
+			found = op->pl;
+		}
+	}
+	return found;
+}
+
 static struct ir_node *unknown(struct front *f, const struct py_node *node, const char *space,
 			       const char *name)
 {
 	struct diag *diag;
-	const struct px_op *op;
-	size_t i;
+	const char *meant;
 
 	if (space) {
 		diag_add(f->px, DIAG_OPERATION, node->span, "Unknown %s operation: %s", space, name);
 		return NULL;
 	}
 	diag = diag_add(f->px, DIAG_UNSUPPORTED, node->span, "Unsupported function call: pl.%s", name);
-	for (i = 0; (op = op_at(i)); i++)
-		if (op->pl && !strncmp(op->pl, name, 3))
-			diag_hint(f->px, diag, "Did you mean pl.%s?", op->pl);
+	meant = similar(name);
+	if (meant)
+		diag_hint(f->px, diag, "Did you mean pl.%s?", meant);
 	return NULL;
 }
 

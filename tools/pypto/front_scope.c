@@ -261,6 +261,10 @@ struct ir_node *value_node(struct front *f, const struct py_value *value, struct
 		diag_add(f->px, DIAG_TYPE, span, "'%s' does not fit into 64 bits", name);
 		return NULL;
 	default:
+		if (value->s && !strcmp(value->s, "_Missing")) {
+			diag_add(f->px, DIAG_TYPE, span, "pypto.language has no name '%s'", name);
+			return NULL;
+		}
 		diag_hint(f->px,
 			  diag_add(f->px, DIAG_TYPE, span, "Unsupported closure variable type: %s",
 				   value->s ? value->s : "NoneType"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Mistakes in a program, with their places (spec pypto.md section 3.10)."""
 import os
+import re
 import sys
 
 __all__ = ["Span", "ParserError", "ParserSyntaxError", "ParserTypeError", "UndefinedVariableError", "SSAViolationError",
@@ -111,7 +112,7 @@ def _excerpt(lines, span, message, paint):
         end = span.end_column if span.end_line == span.line else len(text) + 1
         start = max(span.column, 1)
         carets = "^" * max(end - start, 1)
-        short = message.split(".")[0]
+        short = re.split(r"\.(?:\s|$)", message)[0]  # its first sentence; a period inside a name ends none
         tail = f" {short}" if len(short) < 50 else ""
         indent = "".join("\t" if c == "\t" else " " for c in text[:start - 1])
         out.append(f"{'':>{width}} | {indent}" + paint("31;1", carets + tail))
