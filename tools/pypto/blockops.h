@@ -61,6 +61,15 @@ struct ir_node *block_output(struct blockops *b, struct ir_node *var);
  */
 bool block_swap(const struct ir_call *call, uint32_t *first, uint32_t *second);
 
+/* blockops_matmul.c: tensor.matmul; false with a mistake when there are no tiles for it. */
+bool block_product_possible(struct blockops *b, const struct ir_call *call, struct span span);
+/* Extents of the blocks of its result: the last two of @block. */
+void block_product_sizes(const struct ir_call *call, int64_t *block);
+/* The block of the product that begins at @at, appended; NULL with a mistake. */
+struct ir_node *block_product(struct blockops *b, const struct ir_call *call,
+			      const struct ir_list *at, const struct ir_list *valid,
+			      struct span span);
+
 /* blockops_run.c: the run as loops over tiles, appended. */
 void block_write_run(struct blockops *b, const struct block_run *run);
 

@@ -124,18 +124,30 @@ static void square_blocks(struct tiles *t, int64_t unit)
 	}
 }
 
+static const struct ir_call *product_of(const struct block_run *run)
+{
+	const struct ir_call *call = call_of(run->stmts[0]);
+
+	return call->op->rule == rule_tensor_matmul ? call : NULL;
+}
+
 static bool choose_blocks(struct tiles *t)
 {
+	const struct ir_call *product = product_of(t->run);
 	const struct ir_list *shape = t->run->shape;
 	int64_t most, least, room, columns, unit;
 	uint32_t i;
 
+	for (i = 0; i < t->rank; i++)
+		t->block[i] = 1;
+	if (product) {
+		block_product_sizes(product, t->block);
+		return true;
+	}
 	widths(t, &most, &least);
 	room = budget(t, most);
 	unit = 32 / least;
 	columns = constant(shape->at[t->rank - 1]);
-	for (i = 0; i < t->rank; i++)
-		t->block[i] = 1;
 	if (t->run->rows && (columns < 0 || (columns + unit - 1) / unit * unit > room)) {
 		diag_hint(t->b->px, diag_add(t->b->px, DIAG_COMPILE, t->run->span,
 					     "A row of %s is too long for a tile",
@@ -321,6 +333,8 @@ static struct ir_node *compute(struct tiles *t, const struct ir_call *call, stru
 
 	if (call->op->rule == rule_transpose)
 		return compute_transpose(t, call, span);
+	if (call->op->rule == rule_tensor_matmul)
+		return block_product(t->b, call, &t->at, &t->valid, span);
 	for (i = 0; i < call->args.n; i++) {
 		struct ir_node *arg = call->args.at[i];
 
@@ -503,6 +517,8 @@ void block_write_run(struct blockops *b, const struct block_run *run)
 	uint32_t i;
 
 	t.end = &t.targets;
+	if (product_of(run) && !block_product_possible(b, product_of(run), run->span))
+		return;
 	if (!t.rank || t.rank > MAX_DIMS) {
 		diag_add(b->px, DIAG_COMPILE, run->span, "Tensors of %u dimensions are not computed with",
 			 t.rank);

@@ -9,6 +9,22 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a % b && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+/* @a to the power @b. Return: whether it does not fit. */
+static bool power(int64_t a, int64_t b, int64_t *v)
+{
+	if (b < 0)
+		return true;
+	*v = 1;
+	if (a == 0 || a == 1 || a == -1) {
+		*v = !b ? 1 : a == -1 && b % 2 == 0 ? 1 : a;
+		return false;
+	}
+	for (; b; b--)
+		if (__builtin_mul_overflow(*v, a, v))
+			return true;
+	return false;
+}
+
 struct ir_node *ir_fold(struct px *px, enum ir_kind kind, const struct ir_node *left,
 			const struct ir_node *right, unsigned int dtype, struct span span)
 {
@@ -34,6 +50,16 @@ struct ir_node *ir_fold(struct px *px, enum ir_kind kind, const struct ir_node *
 		if (!b || b == -1)
 			return NULL;
 		v = kind == IR_FLOOR_DIV ? floor_div(a, b) : a - floor_div(a, b) * b;
+		break;
+	case IR_POW:
+		over = power(a, b, &v);
+		break;
+	case IR_BIT_SHL:
+		over = b < 0 || b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &v);
+		break;
+	case IR_BIT_SHR:
+		over = b < 0 || b > 63;
+		v = over ? 0 : a >> b;
 		break;
 	case IR_MIN:
 		v = a < b ? a : b;

@@ -175,6 +175,8 @@ static int check_returns(struct front *f, const struct py_node *node, struct ir_
 	uint32_t i;
 
 	if (f->def->x && f->def->x->kind != PY_NONE) {
+		if (!func->n_returns)	/* the annotation is a mistake already */
+			return -EINVAL;
 		if (values->n != func->n_returns) {
 			diag_add(f->px, DIAG_TYPE, node->span,
 				 "Function '%s' returns %u value(s), got %u", func->name,

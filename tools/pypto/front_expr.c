@@ -133,6 +133,21 @@ static bool zero_divisor(const struct ir_node *e)
 	return e->kind == IR_CONST_INT && !IR_AS(e, const)->value;
 }
 
+/* Of constants that have no value in @dtype; a shift by more bits than there are is one too. */
+static bool is_too_large(enum ir_kind kind, const struct ir_node *left, const struct ir_node *right,
+			 unsigned int dtype)
+{
+	int64_t count;
+
+	if (right->kind != IR_CONST_INT)
+		return false;
+	count = IR_AS(right, const)->value;
+	if ((kind == IR_BIT_SHL || kind == IR_BIT_SHR) && (count < 0 || count >= dtype_info(dtype)->bits))
+		return true;
+	return left->kind == IR_CONST_INT && (kind == IR_ADD || kind == IR_SUB || kind == IR_MUL ||
+					      kind == IR_POW || kind == IR_BIT_SHL);
+}
+
 static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
 				    struct ir_node *right, struct span span)
 {
@@ -156,6 +171,13 @@ static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct i
 	folded = ir_fold(f->px, kind, left, right, dtype, span);
 	if (folded)
 		return folded;
+	if (is_too_large(kind, left, right, dtype)) {
+		diag_hint(f->px, diag_add(f->px, DIAG_TYPE, span,
+					  "The value of this expression does not fit into %s",
+					  dtype_name(dtype)),
+			  "Constants are at most 9223372036854775807, shifts less than the number of bits");
+		return NULL;
+	}
 	if (kind == IR_FLOAT_DIV && dtype_is_int(dtype)) {
 		diag_hint(f->px, diag_add(f->px, DIAG_TYPE, span,
 					  "Operator '/' on integers has no exact type here"),
@@ -405,6 +427,18 @@ static struct ir_node *other(struct front *f, const struct py_node *node)
 		{ "JoinedStr", "Strings have no place in a kernel" },
 		{ "NamedExpr", "Assign in a statement of its own" },
 		{ "Starred", "Write the elements out" },
+		{ "SetComp", "Build it in Python outside of the function" },
+		{ "DictComp", "Build it in Python outside of the function" },
+		{ "GeneratorExp", "Write the elements out, or a for loop over pl.range()" },
+		{ "Dict", "Keep it in Python outside of the function, and its numbers in names" },
+		{ "Set", "Keep it in Python outside of the function, and its numbers in names" },
+		{ "Slice", "Use pl.slice(x, shape, offset)" },
+		{ "Yield", "Use return, or pl.yield_() at the end of a loop" },
+		{ "YieldFrom", "Use return, or pl.yield_() at the end of a loop" },
+		{ "Await", "Tasks wait for what they read by themselves" },
+		{ "complex", "Keep the real and the imaginary part in tensors of their own" },
+		{ "bytes", "Keep data in tensors" },
+		{ "ellipsis", "Leave it out" },
 	};
 	struct diag *diag = diag_add(f->px, DIAG_UNSUPPORTED, node->span,
 				     "Unsupported expression type: %s", node->name);
@@ -455,11 +489,14 @@ struct ir_node *front_expr(struct front *f, const struct py_node *node)
 	case PY_ATTRIBUTE:
 		return attribute(f, node);
 	case PY_STR:
-		diag_add(f->px, DIAG_UNSUPPORTED, node->span,
-			 "Unsupported expression type: string");
+		diag_hint(f->px, diag_add(f->px, DIAG_UNSUPPORTED, node->span,
+					  "Unsupported expression type: string"),
+			  "Strings have no place in a kernel");
 		return NULL;
 	case PY_NONE:
-		diag_add(f->px, DIAG_UNSUPPORTED, node->span, "Unsupported expression type: None");
+		diag_hint(f->px, diag_add(f->px, DIAG_UNSUPPORTED, node->span,
+					  "Unsupported expression type: None"),
+			  "Leave the argument or the assignment out");
 		return NULL;
 	default:
 		return other(f, node);

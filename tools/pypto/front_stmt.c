@@ -273,6 +273,12 @@ static int unsupported(struct front *f, const struct py_node *node)
 		{ "Assert", "Check in the Python code around the function" },
 		{ "Delete", "Names need no deletion" },
 		{ "Raise", "Kernels have no exceptions" },
+		{ "AsyncFunctionDef", "Write a method of the program, or a @pl.inline function outside" },
+		{ "ClassDef", "Define classes outside of the function" },
+		{ "Match", "Use if and else" },
+		{ "Nonlocal", "Values of the enclosing Python scope can be read without it" },
+		{ "AsyncFor", "Use for i in pl.range(n):, or pl.parallel(n) where the order does not matter" },
+		{ "AsyncWith", "Use with pl.incore():" },
 		{ "Global", "Values of the enclosing Python scope can be read without it" },
 	};
 	const char *name = node->kind == PY_DEF ? "FunctionDef" :

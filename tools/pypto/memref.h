@@ -27,6 +27,7 @@ struct memrefs {
 	struct var_map now;		/* variable -> the one with a memory reference */
 	struct var_map of;		/* variable -> its struct ir_memref */
 	struct var_map wishes;		/* variable -> struct memref_wish */
+	struct var_map tuples;		/* variable -> the tuple that was made for it */
 	struct memref_branch *branch;
 	struct var_map members;		/* memref -> struct ir_list: variables in it */
 	struct ir_list allocs;		/* not in DDR, in order */

@@ -38,7 +38,7 @@ bool op_is(const struct px_op *op, const char *space)
 
 bool op_is_void(const struct px_op *op)
 {
-	return op->rule == rule_nothing || op->rule == rule_tpush;
+	return op->rule == rule_nothing || op->rule == rule_setval || op->rule == rule_tpush;
 }
 
 static const char *pl_tail(const char *pl)

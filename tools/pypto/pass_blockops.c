@@ -156,6 +156,12 @@ static bool is_rows(const struct ir_call *call)
 	return call->op->rule == rule_row_reduce;
 }
 
+/* A product is a run of its own, on the cube core. */
+static bool is_product(const struct ir_call *call)
+{
+	return call->op->rule == rule_tensor_matmul;
+}
+
 /* The shape over which the operator works. */
 static const struct ir_list *work_shape(const struct ir_call *call)
 {
@@ -196,24 +202,12 @@ static bool joins(const struct block_run *run, const struct ir_node *s)
 	const struct ir_call *call = call_in(s);
 	const struct ir_list *shape = work_shape(call);
 
+	if (run->n && (is_product(call_in(run->stmts[0])) || is_product(call)))
+		return false;
 	if ((call->op->rule == rule_assemble || call->op->rule == rule_transpose) &&
 	    computed_in(run, call->args.at[0]))
 		return false;
 	return shape_equal(shape, run->shape) || one_column(shape, run->shape);
-}
-
-static bool is_supported(struct blockops *b, const struct ir_node *s)
-{
-	const struct ir_call *call = call_in(s);
-
-	if (call->op->rule != rule_tensor_matmul &&
-	    (call->op->rule != rule_transpose || block_swap(call, NULL, NULL)))
-		return true;
-	diag_hint(b->px, diag_add(b->px, DIAG_COMPILE, s->span,
-				  "Operator '%s' on tensors is not turned into tiles",
-				  call->op->name),
-		  "Write it with pl.load(), tile operators and pl.store() inside an InCore function or a pl.incore() region");
-	return false;
 }
 
 static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint32_t i)
@@ -234,10 +228,6 @@ static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint3
 			i++;
 			continue;
 		}
-		if (!is_supported(b, s)) {
-			i++;
-			continue;
-		}
 		if (!joins(&run, s))
 			break;
 		run.swaps |= call_in(s)->op->rule == rule_transpose;
@@ -248,6 +238,58 @@ static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint3
 	if (run.n && !b->px->n_errors)
 		block_write_run(b, &run);
 	return i;
+}
+
+/* ---- Transposes that no load does ---- */
+
+static struct ir_node *exchanged(struct blockops *b, struct ir_node *tensor, uint32_t first,
+				 uint32_t second, struct span span)
+{
+	struct ir_attr axes[] = { { .key = "axis1", .kind = AT_INT, .i = first },
+				  { .key = "axis2", .kind = AT_INT, .i = second } };
+	struct op_use use = { .px = b->px, .op = op_find("tensor.transpose"), .span = span,
+			      .attrs = axes, .n_attrs = 2 };
+
+	list_push(b->px, &use.args, tensor);
+	return op_call(&use);
+}
+
+/* An outer axis and the last one change places by way of the one before the last. */
+static void expand_transpose(struct blockops *b, const struct ir_assign *s, struct ir_list *out)
+{
+	const struct ir_call *call = IR_AS(s->value, call);
+	struct ir_node *value = call->args.at[0], *var;
+	uint32_t last = call->node.type->shape.n - 1, first, second, i;
+
+	block_swap(call, &first, &second);
+	first = first < second ? first : second;
+	for (i = 0; i < 3; i++) {
+		value = exchanged(b, value, i == 1 ? last : first, last - 1, s->node.span);
+		if (!value)
+			return;
+		var = i == 2 ? s->var : block_var(b, "x", value->type, s->node.span);
+		list_push(b->px, out, ir_assign(b->px, var, value, s->node.span));
+		if (i < 2)
+			var_map_set(&b->uses, var, (void *)(uintptr_t)1);
+		value = var;
+	}
+}
+
+static struct ir_list expanded(struct blockops *b, const struct ir_list *stmts)
+{
+	struct ir_list out = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < stmts->n; i++) {
+		const struct ir_call *call = call_in(stmts->at[i]);
+
+		if (call && op_is(call->op, "tensor") && call->op->rule == rule_transpose &&
+		    !block_swap(call, NULL, NULL))
+			expand_transpose(b, IR_AS(stmts->at[i], assign), &out);
+		else
+			list_push(b->px, &out, stmts->at[i]);
+	}
+	return out;
 }
 
 /* ---- Other statements ---- */
@@ -321,6 +363,7 @@ static struct ir_node *convert_body(struct px *px, struct ir_node *body, void *d
 	struct blockops *b = data;
 	uint32_t i = 0;
 
+	stmts = expanded(b, &stmts);
 	outer = b->out;
 	b->out = &out;
 	while (i < stmts.n) {

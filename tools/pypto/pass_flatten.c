@@ -25,7 +25,7 @@ static struct ir_list flat_list(struct flatten *f, const struct ir_list *list)
 	return changed ? out : *list;
 }
 
-/* The expression with all calls below its top moved out. */
+/* The expression with all calls and elements of tuples below its top moved out. */
 static struct ir_node *flat_inside(struct flatten *f, struct ir_node *e)
 {
 	struct ir_node *copy = NULL;
@@ -59,7 +59,7 @@ static struct ir_node *flat(struct flatten *f, struct ir_node *e)
 {
 	struct ir_node *inside = flat_inside(f, e), *var;
 
-	if (e->kind != IR_CALL)
+	if (e->kind != IR_CALL && e->kind != IR_GET_ITEM)
 		return inside;
 	var = ir_var(f->px, px_printf(f->px, "_t%u", f->next++), e->type, e->span);
 	list_push(f->px, f->out, ir_assign(f->px, var, inside, e->span));
@@ -118,6 +118,26 @@ static struct ir_node *flat_if(struct flatten *f, struct ir_if *old)
 	return &s->node;
 }
 
+/* An operator whose value nobody takes: tiles and scalars have a name wherever they are made. */
+static bool has_value(const struct ir_node *e)
+{
+	return e->kind == IR_CALL && IR_AS(e, call)->op &&
+	       (e->type->kind == TY_TILE || e->type->kind == TY_SCALAR);
+}
+
+static struct ir_node *flat_eval(struct flatten *f, const struct ir_eval *old)
+{
+	struct ir_node *e = flat_inside(f, old->expr);
+	struct ir_eval *eval;
+
+	if (has_value(e))
+		return ir_assign(f->px, ir_var(f->px, px_printf(f->px, "_t%u", f->next++), e->type,
+					       e->span), e, old->node.span);
+	eval = ir_copy(f->px, &old->node);
+	eval->expr = e;
+	return &eval->node;
+}
+
 static void flat_stmt(struct flatten *f, struct ir_node *s)
 {
 	struct ir_list list;
@@ -148,8 +168,7 @@ static void flat_stmt(struct flatten *f, struct ir_node *s)
 		out = ir_values(f->px, s->kind, list, s->span);
 		break;
 	case IR_EVAL:
-		out = ir_copy(f->px, s);
-		IR_AS(out, eval)->expr = flat_inside(f, IR_AS(s, eval)->expr);
+		out = flat_eval(f, IR_AS(s, eval));
 		break;
 	default:
 		for (i = 0; i < IR_AS(s, seq)->stmts.n; i++)

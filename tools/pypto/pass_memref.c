@@ -94,7 +94,7 @@ static bool overwrites(const struct ir_call *call)
 {
 	return memref_shares(call) == 0 && (call->op->rule == rule_matmul_acc ||
 					    call->op->rule == rule_matmul_mx_acc ||
-					    call->op->rule == rule_to_first);
+					    call->op->rule == rule_scatter);
 }
 
 static bool is_product(const struct px_op *op)
@@ -162,6 +162,17 @@ static struct ir_call *with_bias(struct memrefs *m, struct ir_call *call)
 	return call;
 }
 
+/* Another argument is in the buffer that the call changes. */
+static bool reads_itself(const struct memrefs *m, const struct ir_call *call)
+{
+	uint32_t i;
+
+	for (i = 1; i < call->args.n; i++)
+		if (call->args.at[i] && memref_of(m, call->args.at[i]) == memref_of(m, call->args.at[0]))
+			return true;
+	return false;
+}
+
 /* The call's arguments; one that is overwritten and needed later is copied first. */
 static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
 {
@@ -172,7 +183,8 @@ static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
 
 	if (call->args.n)
 		call = with_bias(m, call);
-	if (!overwrites(call) || !buffer || memref_free(m, buffer, at, UINT32_MAX))
+	if (!overwrites(call) || !buffer ||
+	    (!reads_itself(m, call) && memref_free(m, buffer, at, UINT32_MAX)))
 		return &call->node;
 	if (buffer->space != MS_VEC) {
 		diag_hint(m->px, diag_add(m->px, DIAG_COMPILE, call->node.span,
@@ -204,17 +216,58 @@ static struct ir_memref *result_buffer(struct memrefs *m, const struct ir_assign
 	return memref_new(m, call ? memref_space(m, call) : MS_DDR, s->var->type, s->var->span);
 }
 
+/* An element of a tuple made in this function is the value that it was made of. */
+static struct ir_node *known_element(const struct memrefs *m, const struct ir_node *value)
+{
+	const struct ir_node *tuple;
+
+	if (value->kind != IR_GET_ITEM)
+		return NULL;
+	tuple = var_map_get(&m->tuples, IR_AS(value, item)->tuple);
+	return tuple ? IR_AS(tuple, tuple)->elements.at[IR_AS(value, item)->index] : NULL;
+}
+
+static struct ir_node *assigned(struct memrefs *m, const struct ir_assign *s)
+{
+	struct ir_node *element = known_element(m, s->value);
+
+	if (element)
+		return ir_subst(&m->now, element);
+	return s->value->kind == IR_CALL && IR_AS(s->value, call)->op ? safe_call(m, s) :
+	       ir_subst(&m->now, s->value);
+}
+
+/* The elements have types with memory references now; so does the tuple. */
+static void memref_tuple(struct memrefs *m, const struct ir_assign *s)
+{
+	struct ir_tuple *tuple = ir_copy(m->px, ir_subst(&m->now, s->value));
+	const struct ir_type **types = px_alloc(m->px, tuple->elements.n + 1,
+						sizeof(const struct ir_type *));
+	struct ir_node *var = ir_copy(m->px, s->var);
+	uint32_t i;
+
+	for (i = 0; i < tuple->elements.n; i++)
+		types[i] = tuple->elements.at[i]->type;
+	tuple->node.type = var->type = type_tuple(m->px, types, tuple->elements.n);
+	var_map_set(&m->now, s->var, var);
+	var_map_set(&m->tuples, s->var, s->value);
+	put_assign(m, var, &tuple->node, s->node.span);
+}
+
 static void memref_assign(struct memrefs *m, const struct ir_assign *s)
 {
 	struct ir_memref *buffer;
 	struct ir_node *value;
 
+	if (s->value->kind == IR_MAKE_TUPLE) {
+		memref_tuple(m, s);
+		return;
+	}
 	if (!memref_needed(s->var->type)) {
 		put_assign(m, s->var, ir_subst(&m->now, s->value), s->node.span);
 		return;
 	}
-	value = s->value->kind == IR_CALL && IR_AS(s->value, call)->op ? safe_call(m, s) :
-		ir_subst(&m->now, s->value);
+	value = assigned(m, s);
 	buffer = result_buffer(m, s, value);
 	if (!buffer)	/* after a mistake */
 		buffer = memref_new(m, MS_DDR, s->var->type, s->var->span);
@@ -300,7 +353,8 @@ static struct ir_node *alloc_stmt(struct px *px, struct ir_memref *buffer)
 static struct ir_function *init_function(struct px *px, struct ir_function *old, void *data)
 {
 	struct memrefs m = { .px = px, .program = data, .f = old, .now = { .px = px },
-			     .of = { .px = px }, .wishes = { .px = px }, .members = { .px = px } };
+			     .of = { .px = px }, .wishes = { .px = px }, .members = { .px = px },
+			     .tuples = { .px = px } };
 	struct ir_function *f = ir_copy(px, &old->node);
 	struct ir_list stmts = { 0 };
 	struct ir_node *body;

@@ -6,9 +6,7 @@
  */
 #include <string.h>
 
-#include "ops.h"
-#include "pass.h"
-#include "walk.h"
+#include "outline.h"
 
 struct outline {
 	struct px *px;
@@ -374,7 +372,13 @@ static struct ir_node *gather_inside(struct px *px, struct ir_node *s)
 	return copy;
 }
 
-/* Each run of operators on tensors becomes a region. */
+/* Products are computed on the cube core, everything else on vector cores. */
+static bool is_product(const struct ir_node *s)
+{
+	return IR_AS(IR_AS(s, assign)->value, call)->op->rule == rule_tensor_matmul;
+}
+
+/* Each run of operators on tensors becomes a region, each product one of its own. */
 static struct ir_node *gather_body(struct px *px, struct ir_node *body)
 {
 	struct ir_list stmts = ir_stmts(&body), out = { 0 }, run;
@@ -390,8 +394,10 @@ static struct ir_node *gather_body(struct px *px, struct ir_node *body)
 			continue;
 		}
 		run = (struct ir_list){ 0 };
-		for (; i < stmts.n && computes(stmts.at[i]); i++)
-			list_push(px, &run, stmts.at[i]);
+		do {
+			list_push(px, &run, stmts.at[i++]);
+		} while (!is_product(s) && i < stmts.n && computes(stmts.at[i]) &&
+			 !is_product(stmts.at[i]));
 		scope = ir_new(px, IR_SCOPE, s->span, NULL);
 		scope->body = ir_body(px, run, s->span);
 		list_push(px, &out, &scope->node);
@@ -399,16 +405,36 @@ static struct ir_node *gather_body(struct px *px, struct ir_node *body)
 	return ir_body(px, out, body->span);
 }
 
-static void outline_function(struct outline *o, struct ir_function *old)
+/* The regions at the top of @body that are not in @old. */
+static struct ir_node *outline_added(struct outline *o, struct ir_node *body, struct ir_node *old)
+{
+	struct ir_list stmts = ir_flat(o->px, body), known = ir_flat(o->px, old), out = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < stmts.n; i++) {
+		if (stmts.at[i]->kind == IR_SCOPE && !list_has(&known, stmts.at[i]))
+			outline_scope(o, IR_AS(stmts.at[i], scope), &out);
+		else
+			list_push(o->px, &out, stmts.at[i]);
+	}
+	return ir_body(o->px, out, body->span);
+}
+
+static void outline_function(struct outline *o, const struct ir_program *program,
+			     struct ir_function *old)
 {
 	struct ir_function *f = ir_copy(o->px, &old->node);
 
+	if (old->func_type == FN_OPAQUE || old->func_type == FN_ORCHESTRATION)
+		f->body = outline_returns(o->px, program, old);
 	if (old->func_type == FN_OPAQUE)
-		f->body = gather_body(o->px, old->body);
+		f->body = gather_body(o->px, f->body);
 	o->parent = ir_copy(o->px, &f->node);
 	o->next = 0;
 	if (old->func_type == FN_OPAQUE)
 		f->body = outline_body(o, f->body);
+	else if (f->body != old->body)
+		f->body = outline_added(o, f->body, old->body);
 	if (o->next)
 		f->func_type = FN_ORCHESTRATION;
 	program_add(o->px, o->out, f);
@@ -423,6 +449,6 @@ struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program
 	(void)options;
 	o.out->functions = (struct ir_list){ 0 };
 	for (i = 0; i < program->functions.n; i++)
-		outline_function(&o, IR_AS(program->functions.at[i], function));
+		outline_function(&o, program, IR_AS(program->functions.at[i], function));
 	return px->n_errors ? NULL : o.out;
 }

@@ -28,12 +28,32 @@ static bool inside(struct op_use *use, const struct ir_list *offsets, const stru
 		int64_t at = dim_value(offsets->at[i]), n = dim_value(extents->at[i]);
 		int64_t room = dim_value(shape->at[i]);
 
+		if (extents->at[i]->kind == IR_CONST_INT && n < 0) {
+			rule_error(use, "requires extents that are not negative, but got %s",
+				   shape_text(use->px, extents));
+			return false;
+		}
 		if (offsets->at[i]->kind == IR_CONST_INT &&
 		    (at < 0 || (room >= 0 && n > room - at))) {
 			rule_error(use, "reaches outside of %s: offset %lld, extent %lld in dimension %u",
 				   shape_text(use->px, shape), (long long)at, (long long)n, i);
 			return false;
 		}
+	}
+	return true;
+}
+
+/* Tiles have at least one element. */
+static bool not_empty(struct op_use *use, const struct ir_list *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->n; i++) {
+		if (shape->at[i]->kind != IR_CONST_INT || dim_value(shape->at[i]) > 0)
+			continue;
+		rule_error(use, "requires positive extents, but got %s",
+			   shape_text(use->px, shape));
+		return false;
 	}
 	return true;
 }
@@ -104,7 +124,8 @@ const struct ir_type *rule_load(struct op_use *use)
 	if (space != MS_VEC && space != MS_MAT)
 		return rule_error(use, "can load into Vec or Mat, not %s",
 				  enum_name(EN_MEMORY_SPACE, space));
-	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape))
+	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape) ||
+	    !not_empty(use, &shape))
 		return NULL;
 	if (!inside(use, arg_list(use, 1), use->args.n > 3 ? arg_list(use, 3) : arg_list(use, 2),
 		    &tensor->shape))
@@ -217,7 +238,12 @@ const struct ir_type *rule_extract(struct op_use *use)
 {
 	const struct ir_type *src = arg_type(use, 0);
 	struct ir_type *type = rule_type(use, src, *arg_list(use, 3), src->dtype);
+	struct ir_list at = { 0 };
 
+	list_push(use->px, &at, use->args.at[1]);
+	list_push(use->px, &at, use->args.at[2]);
+	if (!inside(use, &at, arg_list(use, 3), &src->shape))
+		return NULL;
 	tile_layout(type, op_attr(use, "target_memory")->i);
 	return type;
 }
@@ -257,7 +283,12 @@ const struct ir_type *rule_reshape(struct op_use *use)
 	struct ir_type *type = rule_type(use, src, *arg_list(use, 1), src->dtype);
 	const char *what = src->kind == TY_TILE ? "tile" : "tensor";
 	int64_t from, to;
+	uint32_t i;
 
+	for (i = 0; src->kind == TY_TILE && i < type->shape.n; i++)
+		if (dim_value(type->shape.at[i]) < 0)
+			return rule_error(use, "requires constant extents for a tile, but got %s",
+					  shape_text(use->px, &type->shape));
 	if (elements(&src->shape, &from) && elements(&type->shape, &to) && from != to)
 		return rule_error(use, "cannot reshape %s of size %lld into %s", what,
 				  (long long)from, shape_text(use->px, &type->shape));
@@ -314,7 +345,7 @@ const struct ir_type *rule_transpose(struct op_use *use)
 static const struct ir_type *product(struct op_use *use, unsigned int l, unsigned int r)
 {
 	const struct ir_type *a = arg_type(use, l), *b = arg_type(use, r);
-	struct ir_list shape = { 0 };
+	struct ir_list shape = { 0 }, valid = { 0 };
 	struct ir_type *type;
 
 	if (a->shape.n != 2 || b->shape.n != 2)
@@ -328,6 +359,11 @@ static const struct ir_type *product(struct op_use *use, unsigned int l, unsigne
 	type = (struct ir_type *)type_shaped(use->px, TY_TILE, shape,
 					     dtype_is_float(a->dtype) ? DT_FP32 : DT_INT32);
 	rule_layout(type, TL_COL_MAJOR, TL_ROW_MAJOR, 1024);
+	/* D4: valid rows of one, valid columns of the other */
+	list_push(use->px, &valid, a->view.valid.n ? a->view.valid.at[0] : shape.at[0]);
+	list_push(use->px, &valid, b->view.valid.n ? b->view.valid.at[1] : shape.at[1]);
+	if (!shape_equal(&valid, &shape))
+		type->view.valid = valid;
 	return type;
 }
 
@@ -416,6 +452,8 @@ const struct ir_type *rule_batch_matmul(struct op_use *use)
 	    !dim_equal(a->shape.at[a->shape.n - 1], b->shape.at[b->shape.n - 2]))
 		return rule_error(use, "requires equal inner extents, but got %s and %s",
 				  shape_text(use->px, &a->shape), shape_text(use->px, &b->shape));
+	if (a->shape.n == 2 && b->shape.n == 2)
+		return rule_matmul(use);
 	if (!batched(use, &a->shape, &b->shape, &shape))
 		return NULL;
 	list_push(use->px, &shape, a->shape.at[a->shape.n - 2]);
@@ -458,6 +496,16 @@ const struct ir_type *rule_tensor_matmul(struct op_use *use)
 
 const struct ir_type *rule_create_tensor(struct op_use *use)
 {
+	const struct ir_list *shape = arg_list(use, 0);
+	int64_t bytes = 8;
+	uint32_t i;
+
+	for (i = 0; i < shape->n; i++)
+		if (shape->at[i]->kind == IR_CONST_INT &&
+		    (dim_value(shape->at[i]) < 0 ||
+		     __builtin_mul_overflow(bytes, dim_value(shape->at[i]), &bytes)))
+			return rule_error(use, "cannot make a tensor of shape %s",
+					  shape_text(use->px, shape));
 	return type_shaped(use->px, TY_TENSOR, *arg_list(use, 0), op_attr(use, "dtype")->i);
 }
 
@@ -492,23 +540,66 @@ const struct ir_type *rule_assemble(struct op_use *use)
 
 /* ---- Gathering and odds and ends ---- */
 
+/* An element's number, row by row. */
+static bool has_element(struct op_use *use)
+{
+	const struct ir_type *tile = arg_type(use, 0);
+	int64_t at, n;
+
+	if (use->args.at[1]->kind != IR_CONST_INT || !elements(&tile->shape, &n))
+		return true;
+	at = IR_AS(use->args.at[1], const)->value;
+	if (at >= 0 && at < n)
+		return true;
+	rule_error(use, "has no element %lld: the tile %s has %lld", (long long)at,
+		   shape_text(use->px, &tile->shape), (long long)n);
+	return false;
+}
+
+static bool has_indices(struct op_use *use, unsigned int i)
+{
+	if (dtype_is_int(arg_type(use, i)->dtype))
+		return true;
+	rule_error(use, "requires indices that are integers, but got %s",
+		   dtype_name(arg_type(use, i)->dtype));
+	return false;
+}
+
 const struct ir_type *rule_getval(struct op_use *use)
 {
+	if (!has_element(use))
+		return NULL;
 	return type_scalar(use->px, arg_type(use, 0)->dtype);
+}
+
+const struct ir_type *rule_setval(struct op_use *use)
+{
+	return has_element(use) ? rule_nothing(use) : NULL;
+}
+
+const struct ir_type *rule_scatter(struct op_use *use)
+{
+	return has_indices(use, 2) ? rule_to_first(use) : NULL;
 }
 
 const struct ir_type *rule_gather(struct op_use *use)
 {
+	if (!has_indices(use, 1))
+		return NULL;
 	return rule_type(use, arg_type(use, 0), arg_type(use, 1)->shape, arg_type(use, 0)->dtype);
 }
 
 const struct ir_type *rule_mgather(struct op_use *use)
 {
+	if (!has_indices(use, 1))
+		return NULL;
 	return type_shaped(use->px, TY_TILE, arg_type(use, 1)->shape, arg_type(use, 0)->dtype);
 }
 
 const struct ir_type *rule_mscatter(struct op_use *use)
 {
+	if (!has_indices(use, 1))
+		return NULL;
 	return arg_type(use, 2);
 }
 
@@ -530,6 +621,8 @@ const struct ir_type *rule_sort32(struct op_use *use)
 	struct ir_list shape = list_copy(use->px, &src->shape);
 	int64_t n = dim_value(shape.at[shape.n - 1]);
 
+	if (!has_indices(use, 1))
+		return NULL;
 	if (n < 0 || n % 32)
 		return rule_error(use, "requires a multiple of 32 columns, but got %s",
 				  shape_text(use->px, &src->shape));

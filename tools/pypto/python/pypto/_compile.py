@@ -86,6 +86,26 @@ def _assemble(program, name, arch, source, output):
         return f.read()
 
 
+def explain(program, name, arch, error):
+    """The C++ compiler refused a kernel: the same as a mistake at the author's line.
+
+    The assembler knows why, when it refuses the kernel too.
+    """
+    import tempfile
+    with tempfile.TemporaryDirectory(prefix="pypto-") as folder:
+        source = _write(folder, f"{name}.pto", text=_core.generate(program, "pto", name, arch))
+        try:
+            _assemble(program, name, arch, source, os.path.join(folder, f"{name}.cpp"))
+        except _errors.CompileError as found:
+            return found
+        except (OSError, RuntimeError):
+            pass
+    found = [line.partition("error:")[2].strip() for line in str(error).splitlines() if "error:" in line]
+    return _errors.CompileError(f"The C++ compiler refuses kernel '{name}': {found[0] if found else error}",
+                                program.functions[name].span,
+                                hint="Try the PTO back end, whose assembler checks every operator")
+
+
 def _each(work, items):
     """work(item) for all items, in parallel where several processors are; in the order of the items."""
     workers = min(len(items), os.cpu_count() or 1)

@@ -9,6 +9,37 @@ _BUILTINS = {f.__name__: f for f in (len, max, min, abs, sum, round, int, float,
 _trees = {}  # file name -> (text, tree)
 
 
+def _span_in(filename, code, line, column, end_line=None, end_column=None):
+    """A span inside the text, also where Python gives none."""
+    line = min(max(line or 1, 1), code.count("\n") + 1)
+    return _errors.Span(filename, line, max(column or 1, 1), max(end_line or line, line), max(end_column or 1, 1))
+
+
+def compiled(code, filename):
+    """The code object of a text; what Python says against it as a ParserSyntaxError inside the text."""
+    lines = code.splitlines(keepends=True)
+    hint = None
+    try:
+        code.encode()
+        return compile(code, filename, "exec")
+    except SyntaxError as e:
+        message, span = e.msg, _span_in(filename, code, e.lineno, e.offset, e.end_lineno, e.end_offset)
+        if "integer string conversion" in message:
+            message, hint = "an integer literal does not fit into 64 bits", "Constants are at most 9223372036854775807"
+    except UnicodeEncodeError as e:
+        message = f"the character {code[e.start]!a} is none"
+        span = _span_in(filename, code, code.count("\n", 0, e.start) + 1, e.start - code.rfind("\n", 0, e.start))
+    except ValueError as e:  # null bytes
+        at = code.find("\0")
+        message = str(e)
+        span = _span_in(filename, code, code.count("\n", 0, at) + 1, at - code.rfind("\n", 0, at))
+    except (RecursionError, MemoryError):
+        longest = max(range(len(lines)), key=lambda i: len(lines[i]))
+        message, hint = "it is nested too deeply", "Assign parts of long expressions to names"
+        span = _span_in(filename, code, longest + 1, 1)
+    raise _errors.ParserSyntaxError(f"Failed to compile code from {filename}: {message}", span, hint, source_lines=lines)
+
+
 def _lines_of(filename, module_globals):
     import linecache  # late: most of the time that an import of this package would take
     lines = linecache.getlines(filename, module_globals)

@@ -63,6 +63,9 @@ ND, DN, NZ = TensorLayout.ND, TensorLayout.DN, TensorLayout.NZ  # noqa: F821
 DEFAULT_CONST_INT, DEFAULT_CONST_FLOAT = INT64, FP32  # noqa: F821
 
 
+_type = type  # a parameter of function() has that name
+
+
 class DynVar:
     """A symbolic extent; equal names in a program are the same extent."""
 
@@ -122,7 +125,18 @@ class InlineFunction:
         raise TypeError(f"pl.inline function '{self.__name__}' can be called in a @pl.function only")
 
 
+def _refuse_definition(cls, message, frame, hint):
+    line = frame.f_lineno
+    raise cls(message, _errors.Span(frame.f_code.co_filename, line, 1, line, 1), hint)
+
+
 def _decorate(target, func_type, flags, frame):
+    if not hasattr(target, "__code__"):
+        _refuse_definition(_errors.ParserTypeError, f"@pl.function cannot decorate a {_type(target).__name__}", frame,
+                           "Decorate a def; @pl.program is for classes")
+    if target.__code__.co_flags & 0x280:  # coroutines and asynchronous generators
+        _refuse_definition(_errors.UnsupportedFeatureError, "Unsupported statement type: AsyncFunctionDef", frame,
+                           "Write def; tasks wait for what they read by themselves")
     if "." in target.__qualname__.rpartition("<locals>.")[2]:
         return _Method(target, func_type, flags)
     return _source.parse_function(_source.of_function(target, frame), func_type, flags)
@@ -133,6 +147,8 @@ def function(target=None, *, type=None, strict_ssa=False):
 
     type: pl.FunctionType; strict_ssa: a name may be assigned once only.
     """
+    if type is not None and not isinstance(type, FunctionType):  # noqa: F821
+        raise TypeError(f"type must be a pl.FunctionType, not {type!r}")
     func_type, flags = 0 if type is None else int(type), 1 if strict_ssa else 0
     frame = _sys._getframe(1)
     if target is not None:
@@ -142,6 +158,9 @@ def function(target=None, *, type=None, strict_ssa=False):
 
 def program(cls):
     """A class whose @pl.function methods make a program. Gives its IR."""
+    if not isinstance(cls, _type):
+        _refuse_definition(_errors.ParserTypeError, f"@pl.program cannot decorate a {_type(cls).__name__}",
+                           _sys._getframe(1), "Decorate a class; @pl.function is for functions")
     methods = {k: v for k, v in vars(cls).items() if isinstance(v, _Method)}
     return _source.parse_program(_source.of_class(cls, _sys._getframe(1)), methods)
 
@@ -233,21 +252,10 @@ def _results(namespace, filename):
 
 def parse(code, filename="<string>"):
     """The one function or program that the text defines; `pl` is known without import."""
-    import builtins
     import linecache
     import textwrap
-    code = textwrap.dedent(code)
-    try:
-        compiled = builtins.compile(code, filename, "exec")
-    except SyntaxError as e:
-        error = _errors.ParserSyntaxError(
-            f"Failed to compile code from {filename}: {e.msg}",
-            _errors.Span(filename, e.lineno or 0, e.offset or 0, e.end_lineno or 0, e.end_offset or 0),
-            source_lines=code.splitlines(keepends=True))
-        raise error from None
-    except (RecursionError, MemoryError):
-        raise _errors.ParserSyntaxError(f"Failed to compile code from {filename}: it is nested too deeply",
-                                        hint="Assign parts of long expressions to names") from None
+    code = textwrap.dedent(code.removeprefix("\ufeff"))
+    compiled = _source.compiled(code, filename)
     lines = code.splitlines(keepends=True)
     linecache.cache[filename] = (len(code), None, lines, filename)
     namespace = {"pl": _sys.modules[__name__], "__name__": "pypto_text", "__file__": filename}

@@ -96,8 +96,8 @@ def _generate(program, compiled, backend_type, arch):
     return final
 
 
-def _build(folder, orchestration, kernels, platform):
-    """Objects of the orchestration and of each kernel, compiled in parallel."""
+def _build(folder, orchestration, kernels, platform, compiled):
+    """Objects of the orchestration and of each kernel of a program on which the passes have run, in parallel."""
     from concurrent.futures import ThreadPoolExecutor
 
     from simpler_setup import KernelCompiler, ensure_pto_isa_root
@@ -109,7 +109,10 @@ def _build(folder, orchestration, kernels, platform):
         if item is None:
             return compiler.compile_orchestration(RUNTIME, os.path.join(folder, "orchestration", f"{orchestration}.cpp"))
         name, core, _ = item
-        return compiler.compile_incore(os.path.join(folder, "kernels", core, f"{name}.cpp"), core, root)
+        try:
+            return compiler.compile_incore(os.path.join(folder, "kernels", core, f"{name}.cpp"), core, root)
+        except RuntimeError as e:
+            raise _compile.explain(compiled, name, _compile.arch_of(platform), e) from e
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         binary, *objects = pool.map(one, [None, *kernels])
@@ -128,7 +131,7 @@ def _callable(program, platform, backend_type):
                          "type=pl.FunctionType.Orchestration, or one without a type that has pl.incore() regions")
     kernels = [k for k in kernels if k[2] >= 0]
     folder = _generate(program, compiled, backend_type, arch)
-    binary, objects = _build(folder, orchestration, kernels, platform)
+    binary, objects = _build(folder, orchestration, kernels, platform, compiled)
     slots, returned = _core.orchestration_slots(compiled)
     directions = {"in": ArgDirection.IN, "out": ArgDirection.OUT, "inout": ArgDirection.INOUT}
     signature = [directions[access] if kind in ("tensor", "result") else ArgDirection.SCALAR
