@@ -112,6 +112,14 @@ def test_decision_10_a_narrower_float_is_the_nearest_even():
     assert "{rmode = #pto<round_mode RINT>}" in found
 
 
+@pytest.mark.parametrize("mode", ["none", "rint", "round", "floor", "ceil", "trunc", "odd"])
+def test_decision_10_an_explicit_mode_stands_as_it_is(mode):
+    found = text(kernel(*LOAD, f"t = pl.cast(pl.cast(ta, pl.FP16, mode='{mode}'), pl.FP32)", STORE))
+    assert f"{{rmode = #pto<round_mode {mode.upper()}>}}" in found
+    found = text(kernel(*LOAD, f"t = pl.cast(pl.cast(ta, pl.FP16, mode='{mode}'), pl.FP32)", STORE), "cce", strategy="Default")
+    assert f", RoundMode::CAST_{mode.upper()});" in found
+
+
 def test_case_57_operators_without_an_instruction_are_refused():
     with pytest.raises(ValueError, match="No codegen registered for operation: block.batch_matmul"):
         text(kernel(*LOAD, "t = pl.batch_matmul(ta, tb)", STORE))

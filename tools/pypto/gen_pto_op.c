@@ -109,12 +109,25 @@ static unsigned int cvt_through(unsigned int from, unsigned int to, enum gen_arc
 	return 0;
 }
 
-/* D10: to a narrower float the default is the nearest, ties to even. */
+#define MODE_OF_TYPES	(-1)
+
+/* D10: without a mode the nearest; of two, the even float or the integer away from zero. */
 static int64_t round_mode(unsigned int from, unsigned int to, int64_t mode)
 {
-	if (dtype_is_float(from) && dtype_is_float(to) && mode == 2)
-		return 1;
-	return mode;
+	if (mode != MODE_OF_TYPES)
+		return mode;
+	return dtype_is_float(from) && dtype_is_float(to) ? 1 : 2;
+}
+
+/* The author's, or none. */
+static int64_t cast_mode(const struct ir_call *call)
+{
+	uint32_t i;
+
+	for (i = 0; i < call->n_attrs; i++)
+		if (!strcmp(call->attrs[i].key, "mode"))
+			return call->attrs[i].i;
+	return MODE_OF_TYPES;
 }
 
 static void convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
@@ -205,7 +218,7 @@ static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct 
 		type->dtype = (uint8_t)dtype;
 		other = pto_scratch(g, type, t->space);
 		convert(g, pto_is_column(t) ? pto_row(g, t) : t,
-			pto_is_column(other) ? pto_row(g, other) : other, 2);
+			pto_is_column(other) ? pto_row(g, other) : other, MODE_OF_TYPES);
 		cce_settle(g);
 		t = other;
 	}
@@ -314,8 +327,8 @@ static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
 	if (call->op->rule == rule_cast) {
 		struct pto_tile *from = pto_tile_of(g, call->args.at[0]);
 
-		convert(g, pto_is_column(from) ? pto_row(g, from) : from, to,
-			call_attr(call, "mode"));
+		from = pto_is_column(from) ? pto_row(g, from) : from;
+		convert(g, from, to, cast_mode(call));
 		return;
 	}
 	if (call->args.n > n && call->args.at[n])

@@ -214,7 +214,7 @@ static struct iv *run_cast(struct op_run *r)
 {
 	struct iv *v = interp_result(r->fr, &r->call->node);
 	const struct iv *x = r->args[0];
-	int mode = (int)run_attr(r, "mode", 2);
+	int mode = (int)run_attr(r, "mode", 0);
 	int64_t i, n;
 	union cell *a;
 

@@ -269,14 +269,14 @@ static double round_float(unsigned int dtype, double v, int mode)
 
 	if (dtype == DT_FP64 || v == 0 || !isfinite(v))
 		return v;
-	if (dtype == DT_FP32 && mode < 3)
+	if (dtype == DT_FP32 && mode < 3 && mode != 2)
 		return (float)v;
 	p = precision_of(dtype);
 	frexp(v, &exponent);
 	quantum = exponent - p.digits;
 	if (quantum < p.least - p.digits + 1)
 		quantum = p.least - p.digits + 1;
-	r = ldexp(round_by(ldexp(v, -quantum), mode == 2 ? 1 : mode), quantum);
+	r = ldexp(round_by(ldexp(v, -quantum), mode), quantum);
 	if (fabs(r) <= p.largest)
 		return r;
 	if (dtype == DT_FP8E4M3FN)
