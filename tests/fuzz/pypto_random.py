@@ -141,6 +141,69 @@ class Kernel:
         name, i = self.rng.randrange(self.n_in), self.row()
         self.define(self.rows, self.cols, self.dtype, f"pl.load(x{name}, [{i}, 0], [{self.rows}, {self.cols}])")
 
+    def part(self):
+        """A part of a tile, stored back over its place or used with another part."""
+        a = self.pick(dtypes=("FP32",))
+        if a and a.rows == 32:
+            v, w = self.fresh("v"), self.fresh("v")
+            self.emit(f"{v} = pl.slice({a.name}, [16, {a.cols}], [{self.rng.choice((0, 16))}, 0])")
+            self.emit(f"{w} = pl.{self.rng.choice(('add', 'maximum'))}({v}, {v})")
+            self.tiles.append(Tile(w, 16, a.cols, a.dtype))
+
+    def reshape(self):
+        a = self.pick(dtypes=("FP32", "INT32"))
+        if a and a.cols >= 32:
+            v = self.fresh("v")
+            self.emit(f"{v} = pl.reshape({a.name}, [{a.rows * 2}, {a.cols // 2}])")
+            self.define(*a.kind, f"pl.reshape(pl.add({v}, {v}), [{a.rows}, {a.cols}])")
+
+    def transpose(self):
+        a = self.pick(dtypes=("FP32", "INT32"))
+        if a:
+            self.define(a.cols, a.rows, a.dtype, f"pl.transpose({a.name}, 0, 1)")
+
+    def bits(self):
+        a = self.pick(dtypes=("INT32",))
+        if a:
+            b = self.pick(a.kind)
+            op = self.rng.choice(("and_", "or_", "shls", "shrs"))
+            other = str(self.rng.randint(0, 7)) if op in ("shls", "shrs") else b.name
+            self.define(*a.kind, f"pl.{op}({a.name}, {other})")
+
+    def spread(self):
+        """One row, column or number over a tile."""
+        a = self.pick(dtypes=("FP32",))
+        if a:
+            v = self.fresh("v")
+            op = self.rng.choice(("div", "sub", "mul"))
+            self.emit(f"{v} = pl.maxs(pl.abs(pl.row_max({a.name})), 0.5)")
+            self.define(*a.kind, f"pl.row_expand_{op}({a.name}, {v})")
+
+    def masked(self):
+        """Rows that are not there count as what is filled in."""
+        a = self.pick(dtypes=("FP32",))
+        if a and self.dtype == "FP32" and a.rows == self.rows:
+            name, rows = self.rng.randrange(self.n_in), self.rng.choice((1, 7, self.rows - 1))
+            v, w = self.fresh("v"), self.fresh("v")
+            pad = self.rng.choice(("zero", "min", "max"))
+            self.emit(f"{v} = pl.load(x{name}, [0, 0], [{self.rows}, {self.cols}], valid_shapes=[{rows}, {self.cols}])")
+            self.emit(f"{w} = pl.row_max(pl.fillpad({v}, pad={pad!r}))")
+            self.define(*a.kind, f"pl.row_expand_add({a.name}, {w})")
+
+    def number(self):
+        """A scalar that a loop or branch changes, and a tile scaled by it."""
+        a = self.pick(dtypes=("FP32",))
+        if a:
+            k, i = self.fresh("k"), self.fresh("i")
+            self.emit(f"{k} = n * {self.rng.randint(-2, 3)} + {self.rng.randint(0, 9)}")
+            if self.rng.random() < 0.5:
+                self.emit(f"for {i} in pl.range({self.rng.randint(0, 3)}):")
+                self.emit(f"    {k} = {k} + {i}")
+            else:
+                self.emit(f"if {k} > {self.rng.randint(0, 9)}:")
+                self.emit(f"    {k} = {k} // 2")
+            self.define(*a.kind, f"pl.mul({a.name}, pl.cast({k}, pl.FP32))")
+
     def row(self):
         choices = [str(self.rows * self.rng.randrange(self.bands))]
         choices += [f"{i} % {self.bands} * {self.rows}" for i in self.counters[-1:]]
@@ -224,10 +287,34 @@ class Kernel:
         self.depth -= 1
         self.block(budget)
 
+    def carried_while(self, budget):
+        a = self.pick()
+        k, c = self.fresh("k"), self.fresh("c")
+        self.emit(f"for ({k}, {c}) in pl.while_(init_values=(n - {self.rng.randint(1, 3)}, {a.name})):")
+        self.depth += 1
+        mark = len(self.tiles)
+        self.emit(f"pl.cond({k} > 0)")
+        self.tiles.append(Tile(c, *a.kind))
+        self.statements(budget)
+        self.emit(f"{k}, {c} = pl.yield_({k} - 1, {self.pick(a.kind).name})")
+        self.depth -= 1
+        del self.tiles[mark:]
+        self.tiles.append(Tile(c, *a.kind))
+
+    def chunked(self, budget):
+        i = self.fresh("i")
+        kind = self.rng.choice(("range", "parallel", "unroll"))
+        stop = self.rng.randint(0, 5) if kind == "unroll" or self.rng.random() < 0.7 else f"n + {self.rng.randint(0, 2)}"
+        self.emit(f"for {i} in pl.{kind}({stop}, chunk={self.rng.randint(1, 3)}):")
+        self.counters.append(i)
+        self.block(budget)
+        self.counters.pop()
+
     def statements(self, budget):
         simple = (self.binary, self.binary, self.with_scalar, self.unary, self.nested, self.cast, self.reduce_rows,
-                  self.reduce_columns, self.choose, self.full, self.load, self.store)
-        compound = (self.loop, self.carried, self.branch, self.merged, self.while_loop)
+                  self.reduce_columns, self.choose, self.full, self.load, self.store, self.part, self.reshape, self.transpose,
+                  self.bits, self.spread, self.masked, self.number)
+        compound = (self.loop, self.carried, self.branch, self.merged, self.while_loop, self.carried_while, self.chunked)
         while budget > 0:
             if budget > 2 and self.depth < 5 and self.rng.random() < 0.25:
                 part = self.rng.randint(1, budget - 1)
@@ -374,9 +461,12 @@ def check_valid(seed):
     program = pl.parse(made.text, f"random_{seed}.py")
     inputs = made.inputs()
     n = seed % 5
-    wanted = outcome(program, inputs, n)
+    wanted, text = outcome(program, inputs, n), str(program)
     for name in passes.PassManager.get_strategy("Default").names:
         program = passes.PassManager([name]).run_passes(program)
+        before, text = text, str(program)
+        if text == before:
+            continue
         assert outcome(program, inputs, n) == wanted, f"seed {seed}: pass {name} changes the result\n{made.text}\n{program}"
     again = pl.parse(str(program), f"printed_{seed}.py")
     assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
@@ -453,6 +543,8 @@ def main():
         else:
             check_valid(seed)
         done += 1
+        if done % 1000 == 0:
+            print(f"{done} programs", flush=True)
         if end and time.monotonic() > end:
             break
     for seed in [s for s in range(first, first + options.count) if s % 5][:options.chip]:

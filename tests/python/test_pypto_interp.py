@@ -561,3 +561,24 @@ def test_a_tile_larger_than_its_buffer_is_an_error():
     text = SHARED.format(0, 256).replace("256, 1)", "128, 1)")
     with pytest.raises(pl.CompileError, match="256 bytes does not fit into buffer 'mem_vec_1' of 128"):
         ir.interpret(pl.parse(text), *(np.zeros((8, 8), "float32"),) * 2, np.zeros((8, 8), "float32"))
+
+
+def test_a_part_of_a_tile_is_in_the_tile_s_buffer():
+    x = np.arange(2048, dtype="float32").reshape(32, 64)
+    p = pl.parse("""
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[32, 64], pl.FP32], o: pl.InOut[pl.Tensor[[32, 64], pl.FP32]]) -> pl.Tensor[[32, 64], pl.FP32]:
+        t = pl.load(x, [0, 0], [32, 64])
+        v = pl.slice(t, [16, 32], [8, 16])
+        o = pl.store(t, [0, 0], [32, 64], o)
+        o = pl.store(pl.add(v, v), [0, 0], [16, 32], o)
+        return o
+""")
+    for program in (p, passes.PassManager.get_strategy().run_passes(p)):
+        out = x * 0
+        ir.interpret(program, x, out)
+        want = x.copy()
+        want[:16, :32] = 2 * x[8:24, 16:48]
+        assert (out == want).all()

@@ -264,3 +264,23 @@ class P:
     assert sorted(p.functions) == ["main", "main_incore_0", "main_incore_1", "main_incore_2"]
     assert [s.value.op for s in p.functions["main"].body.stmts[:3]] == [f"main_incore_{i}" for i in range(3)]
     assert str(pl.parse(str(p))) == str(p)
+
+
+def test_nodes_that_lack_a_part_cannot_be_made():
+    from pypto import _core
+    with pytest.raises(ValueError, match="'condition' of IfStmt must be an expression"):
+        _core.build_node("IfStmt", None, {})
+    with pytest.raises(ValueError, match="'body' of Function must be a statement"):
+        _core.build_node("Function", None, {"name": "f"})
+
+
+def test_many_files_are_read_without_keeping_all():
+    from pypto import _source
+    for i in range(100):
+        pl.parse("@pl.function\ndef f(n: pl.INT64):\n    x = n\n", f"one_of_many_{i}.py")
+    assert len(_source._trees) <= 32
+
+
+def test_minus_zero_is_another_constant():
+    plus, minus = (function(f"x = {text}") for text in ("0.0", "-0.0"))
+    assert not ir.structural_equal(plus, minus)

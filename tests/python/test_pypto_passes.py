@@ -6,7 +6,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
-from pypto import ir, passes  # noqa: E402
+from pypto import backend, ir, passes  # noqa: E402
 
 KERNEL = ("@pl.function(type=pl.FunctionType.InCore)\n"
           "def f(x: pl.Tensor[[64, 64], pl.FP32], y: pl.Tensor[[64, 64], pl.FP32], o: pl.InOut[pl.Tensor[[64, 64], pl.FP32]],"
@@ -75,6 +75,39 @@ def sync(p):
 
 
 # ---- Loops ----
+
+def test_unrolled_loops_are_bodies_with_constants():
+    p = after("UnrollLoops", kernel("for i in pl.unroll(8, 0, -4):", "    " + load("t", row="i * 2", rows=8),
+                                    "    for j in pl.unroll(2):", "        k = i + j"))
+    assert brief(p) == ["t = load(x, [16, 0], [8, 64])", "k = 8", "k = 9", "t = load(x, [8, 0], [8, 64])", "k = 4", "k = 5"]
+
+
+def test_unrolled_loops_inside_each_other_are_bounded_together():
+    with pytest.raises(pl.CompileError, match="make more than 65536 copies") as info:
+        passes.unroll_loops()(kernel("for i in pl.unroll(1024):", "    for j in pl.unroll(1024):", "        k = i + j"))
+    assert info.value.span.line == 4 and len(info.value.errors) == 1
+
+
+def test_a_while_loop_carries_what_it_reassigns():
+    p = after("ConvertToSSA", kernel(load("a"), "k = n", "while k > 0:", "    k = k - 1", "    a = pl.exp(a)", store("a")))
+    assert brief(p)[2:] == [
+        "for (a_iter_1, k_iter_1) in while_(init_values=(a_0, k_0)):", "    cond(k_iter_1 > 0)", "    k_3 = k_iter_1 - 1",
+        "    a_3 = exp(a_iter_1)", "    a_2, k_2 = yield_(a_3, k_3)", "o_1 = store(a_2, [0, 0], [64, 64], o_0)"]
+
+
+def test_a_region_with_several_results_gives_a_tuple():
+    p = after("OutlineIncoreScopes", program(
+        "with pl.incore():", "    " + load("t"), "    a = pl.store(t, [0, 0], [64, 64], x)",
+        "    b = pl.store(t, [0, 0], [64, 64], y)", "c = a + b", "return c"))
+    lines = [line.strip() for line in str(p.functions["main"]).splitlines()]
+    assert [line.split(": ")[0] + " =" + line.split(" =")[-1] for line in lines if " = " in line][:3] == [
+        "ret_1 = main_incore_0(x_0, y_0)", "a_0 = ret_1[0]", "b_0 = ret_1[1]"]
+
+
+def test_the_place_in_a_split_loop_is_an_index_whatever_its_start():
+    p = after("SplitChunkedLoops", kernel("for i in pl.range(n, n + 5, chunk=2):", "    " + load("t", row="i % 2 * 8", rows=8)))
+    assert "t_0_rem = load(x_0, [(i_0_rem + max(n_0 + 5 - n_0, 0) // 2 * 2 + n_0) % 2 * 8, 0], [8, 64])" in [
+        line.strip() for line in brief(p)]
 
 def test_a_chunked_loop_becomes_an_outer_and_an_inner_one():
     p = after("SplitChunkedLoops", kernel("for i in pl.parallel(0, 64, 8, chunk=4):", "    " + load("t", row="i", rows=8),
@@ -418,6 +451,33 @@ def test_the_ptoas_strategy_has_no_synchronisation():
 
 
 # ---- Structure and the manager ----
+
+def test_programs_in_tiles_have_a_strategy_of_their_own(tmp_path):
+    names = passes.PassManager.get_strategy("DebugTileOptimization").names
+    assert [n for n in passes.PassManager.get_strategy().names if n not in names] == ["OutlineIncoreScopes",
+                                                                                      "ConvertTensorToBlockOps"]
+    tiles = pl.parse("@pl.program\nclass P:\n" +
+                     "".join(f"    {line}\n" for line in KERNEL.replace("(x:", "(self, x:").splitlines()) +
+                     "".join(f"        {line}\n" for line in (load("a"), "b = pl.exp(a)", store("b"))))
+    ready = [passes.PassManager.get_strategy(name).run_passes(tiles) for name in ("DebugTileOptimization", "Default")]
+    assert str(ready[0]) == str(ready[1]) and "sync_src" in str(ready[0])
+    backend.reset_for_testing()
+    ir.compile(tiles, tmp_path, ir.OptimizationStrategy.DebugTileOptimization, skip_ptoas=True)
+    backend.reset_for_testing()
+    assert [f.name for f in sorted((tmp_path / "passes_dump").iterdir())][-2:] == [
+        "08_after_BasicMemoryReuse.py", "09_after_AllocateMemoryAddr.py"]
+    with pytest.raises(pl.CompileError, match="Pass InitMemRef needs a program with property SplitIncoreOrch"):
+        passes.PassManager.get_strategy("DebugTileOptimization").run_passes(
+            program("with pl.incore():", "    " + load("t"), "    x = pl.store(t, [0, 0], [64, 64], x)", "return x"))
+    with pytest.raises(ValueError, match="there are Default, PTOAS and DebugTileOptimization"):
+        passes.PassManager.get_strategy("Tiles")
+
+
+def test_what_a_pass_lacks_has_a_place():
+    with pytest.raises(pl.CompileError) as info:
+        passes.outline_incore_scopes()(kernel("k = n", "k = k + 1"))
+    assert [(e.message, e.span.line) for e in info.value.errors[1:]] == [
+        ("IR Verification Report: 1 violation(s)", 2), ("MULTIPLE_ASSIGNMENT: k", 3)]
 
 def test_statements_are_grouped_and_taken_apart():
     p = passes.convert_to_ssa()(kernel(load("a"), "if c:", "    b = pl.add(a, a)", "    " + store("b")))

@@ -89,8 +89,10 @@ static bool same_use(struct compare *c, const struct ir_node *a, const struct ir
 
 	if (to_b || to_a)
 		return (to_b == b && to_a == a) || differ(c, "different variables are used");
-	if (a == b)
+	if (a == b) {
+		pair(c, a, b);
 		return true;
+	}
 	if (a->kind == IR_VAR && b->kind == IR_VAR && IR_AS(a, var)->dynamic &&
 	    IR_AS(b, var)->dynamic)
 		return !strcmp(IR_AS(a, var)->name, IR_AS(b, var)->name) ||
@@ -137,7 +139,7 @@ static bool same_defs(struct compare *c, const struct ir_list *a, const struct i
 static bool same_attr(const struct ir_attr *a, const struct ir_attr *b)
 {
 	return !strcmp(a->key, b->key) && a->kind == b->kind && a->class == b->class &&
-	       a->i == b->i && a->f == b->f &&
+	       a->i == b->i && !memcmp(&a->f, &b->f, sizeof(a->f)) &&
 	       (a->s == b->s || (a->s && b->s && !strcmp(a->s, b->s)));
 }
 
@@ -179,6 +181,12 @@ static bool is_group(const struct ir_node *node)
 	return node->kind == IR_SEQ || node->kind == IR_OPS;
 }
 
+/* Where a loop comes from is no part of the text. */
+static bool is_origin(const struct ir_node *node, const struct ir_field *field)
+{
+	return node->kind == IR_FOR && field->offset == offsetof(struct ir_for, origin);
+}
+
 static bool same_field(struct compare *c, const struct ir_node *a, const struct ir_node *b,
 		       const struct ir_field *field)
 {
@@ -188,11 +196,11 @@ static bool same_field(struct compare *c, const struct ir_node *a, const struct 
 	case FK_I64:
 	case FK_U64:
 		return *(int64_t *)x == *(int64_t *)y || differ(c, "the numbers differ");
-	case FK_F64:
-		return *(double *)x == *(double *)y || differ(c, "the numbers differ");
+	case FK_F64:	/* by bits: zeros differ by sign, and not a number is itself */
+		return !memcmp(x, y, sizeof(double)) || differ(c, "the numbers differ");
 	case FK_U8:
-		if (a->kind == IR_FOR && field->offset == offsetof(struct ir_for, origin))
-			return true;	/* where a loop comes from is no part of the text */
+		if (is_origin(a, field))
+			return true;
 		return *(uint8_t *)x == *(uint8_t *)y || differ(c, "the kinds differ");
 	case FK_CALLEE:
 		return !strcmp(*(const char **)x, *(const char **)y) ||
@@ -294,42 +302,64 @@ static void mix_type(struct hashing *s, const struct ir_type *t)
 		mix_type(s, t->items[i]);
 }
 
-static void mix_call(struct hashing *s, const struct ir_call *call)
+static void mix_attrs(struct hashing *s, const struct ir_call *call)
 {
 	uint32_t i;
 
-	mix_text(s, call->callee);
 	for (i = 0; i < call->n_attrs; i++) {
 		mix_text(s, call->attrs[i].key);
 		mix(s, (uint64_t)call->attrs[i].i);
 	}
 }
 
+static void mix_field(struct hashing *s, const struct ir_node *node, const struct ir_field *field)
+{
+	const void *at = ir_field_at(node, field);
+	uint64_t bits;
+
+	switch (field->kind) {
+	case FK_I64:
+	case FK_U64:
+	case FK_F64:
+		memcpy(&bits, at, sizeof(bits));
+		mix(s, bits);
+		break;
+	case FK_U8:
+		if (!is_origin(node, field))
+			mix(s, *(const uint8_t *)at);
+		break;
+	case FK_CALLEE:
+		mix_text(s, *(const char *const *)at);
+		break;
+	case FK_ATTRS:
+		mix_attrs(s, IR_AS(node, call));
+		break;
+	case FK_STMT:	/* whether it is there */
+		mix(s, !*(void *const *)at);
+		break;
+	}
+}
+
 static bool hash_visit(void *data, struct ir_node *node)
 {
+	const struct ir_field *field;
 	struct hashing *s = data;
-	uint64_t bits = 0;
 
 	if (is_group(node))
 		return true;
 	mix(s, node->kind);
 	if (node->type && node->kind != IR_CONST_INT && node->kind != IR_MAKE_TUPLE)
 		mix_type(s, node->type);
-	if (node->kind == IR_CONST_INT || node->kind == IR_CONST_BOOL)
-		mix(s, (uint64_t)IR_AS(node, const)->value);
-	if (node->kind == IR_CONST_FLOAT) {
-		memcpy(&bits, &IR_AS(node, float)->value, sizeof(bits));
-		mix(s, bits);
-	}
-	if (node->kind == IR_CALL)
-		mix_call(s, IR_AS(node, call));
-	if (node->kind == IR_FUNCTION)
-		mix(s, IR_AS(node, function)->func_type);
 	if (ir_is_var(node)) {	/* the number of its first appearance */
 		if (!var_map_get(&s->seen, node))
 			var_map_set(&s->seen, node, (void *)++s->n_seen);
 		mix(s, (uintptr_t)var_map_get(&s->seen, node));
+		return true;
 	}
+	if (node->kind == IR_MEMREF)
+		return true;
+	for (field = ir_kind_info[node->kind].fields; field->name; field++)
+		mix_field(s, node, field);
 	return true;
 }
 

@@ -44,6 +44,18 @@ static struct iv_mem *buffer_of(struct frame *fr, const struct ir_memref *m, siz
 	return b->mem;
 }
 
+/* A view into the buffer itself, as a part of a tile is. */
+static bool is_inside(const struct iv *v, const struct ir_memref *m, int64_t offset)
+{
+	int64_t last = 0;
+	int i;
+
+	for (i = 0; i < v->rank; i++)
+		last += (v->shape[i] - 1) * v->stride[i];
+	return v->offset >= offset && m->size &&
+	       v->offset + (last + 1) * interp_item_size(v->dtype) <= offset + (int64_t)m->size;
+}
+
 /* The tile @v, in the buffer @m. */
 static struct iv *place(struct frame *fr, struct iv *v, const struct ir_memref *m, struct span span)
 {
@@ -56,7 +68,7 @@ static struct iv *place(struct frame *fr, struct iv *v, const struct ir_memref *
 	if (m->size && bytes > m->size)
 		return interp_error(fr, span, "A tile of %zu bytes does not fit into buffer '%s' of %llu",
 				    bytes, m->name, (unsigned long long)m->size);
-	if (v->mem == mem && v->offset == offset && iv_contiguous(v))
+	if (v->mem == mem && is_inside(v, m, offset))
 		return iv_ref(v);
 	cells = cells_of(fr->in, v, v->dtype, v->rank, v->shape);
 	w = iv_view(fr->in, v);

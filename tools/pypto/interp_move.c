@@ -204,7 +204,10 @@ static struct iv *run_fillpad(struct op_run *r)
 
 /* ---- Views ---- */
 
-/* A region of a tensor is the tensor's memory; of a tile, a copy. */
+/*
+ * A region of a tensor is the tensor's memory; of a tile that has a buffer, a part of that; of
+ * another tile, a copy.
+ */
 static struct iv *run_slice(struct op_run *r)
 {
 	int64_t shape[INTERP_MAX_RANK], offset[INTERP_MAX_RANK];
@@ -217,6 +220,11 @@ static struct iv *run_slice(struct op_run *r)
 	if (!from || from->kind == TY_TENSOR)
 		return from;
 	v = interp_result(r->fr, &r->call->node);
+	if (v && r->call->args.at[0]->type->memref) {
+		memcpy(from->valid, v->valid, sizeof(v->valid));
+		iv_unref(v);
+		return from;
+	}
 	if (v)
 		copy_elements(r, from, v);
 	iv_unref(from);

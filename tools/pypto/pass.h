@@ -19,6 +19,7 @@ enum property {
 enum pass_flag {
 	PASS_CCE_ONLY = 1,	/* not for the .pto back end */
 	PASS_APART = 2,		/* in no strategy; to be run by name */
+	PASS_TO_TILES = 4,	/* not for programs that are written in tiles throughout */
 };
 
 struct pass_options {

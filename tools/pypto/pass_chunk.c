@@ -21,6 +21,13 @@ static struct ir_node *number(const struct split *s, int64_t value)
 	return ir_int(s->px, value, DT_INDEX, s->span);
 }
 
+/* A sum has the type of its left side; what stands for a loop variable must be an INDEX like it. */
+static bool is_to_swap(enum ir_kind kind, const struct ir_node *left, const struct ir_node *right)
+{
+	return kind == IR_ADD && left->type->dtype != DT_INDEX && right->type->dtype == DT_INDEX &&
+	       right->kind != IR_CONST_INT;
+}
+
 static struct ir_node *binary(const struct split *s, enum ir_kind kind, struct ir_node *left,
 			      struct ir_node *right)
 {
@@ -34,6 +41,8 @@ static struct ir_node *binary(const struct split *s, enum ir_kind kind, struct i
 		return right;
 	if (kind == IR_MUL && one)
 		return left;
+	if (is_to_swap(kind, left, right))
+		return binary(s, kind, right, left);
 	return ir_binary(s->px, kind, left, right,
 			 (left->kind == IR_CONST_INT ? right : left)->type->dtype, s->span);
 }

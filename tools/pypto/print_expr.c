@@ -145,11 +145,19 @@ static void print_double(struct text *out, double value)
 		text_put(out, ".0");
 }
 
+/* A constant that is written without its element type. */
+static bool is_bare(const struct ir_node *e)
+{
+	if (e->kind == IR_CONST_INT)
+		return e->type->dtype == DT_INDEX || e->type->dtype == DT_INT64;
+	return e->kind == IR_CONST_FLOAT && e->type->dtype == DT_FP32;
+}
+
 static void print_int_const(struct printer *p, const struct ir_node *e)
 {
 	long long value = IR_AS(e, const)->value;
 
-	if (e->type->dtype == DT_INDEX || e->type->dtype == DT_INT64) {
+	if (is_bare(e)) {
 		text_printf(&p->out, "%lld", value);
 		return;
 	}
@@ -160,7 +168,7 @@ static void print_int_const(struct printer *p, const struct ir_node *e)
 
 static void print_float_const(struct printer *p, const struct ir_node *e)
 {
-	bool bare = e->type->dtype == DT_FP32;
+	bool bare = is_bare(e);
 
 	if (!bare)
 		text_printf(&p->out, "%s.const(", p->prefix);
@@ -196,7 +204,8 @@ static int precedence(const struct ir_node *e)
 {
 	if (symbols[e->kind].text)
 		return symbols[e->kind].prec;
-	if (e->kind == IR_CONST_INT && IR_AS(e, const)->value < 0)
+	if (is_bare(e) && (e->kind == IR_CONST_FLOAT ? signbit(IR_AS(e, float)->value) != 0 :
+						       IR_AS(e, const)->value < 0))
 		return PREC_UNARY;
 	return PREC_ATOM;
 }

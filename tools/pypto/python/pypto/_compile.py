@@ -14,6 +14,7 @@ class OptimizationStrategy:
 
     Default = "Default"
     PTOAS = "PTOAS"
+    DebugTileOptimization = "DebugTileOptimization"
 
 
 def arch_of(platform):
@@ -165,11 +166,9 @@ def _default_folder(program):
 
 
 def _manager(strategy, backend_type, platform):
-    if strategy not in (OptimizationStrategy.Default, OptimizationStrategy.PTOAS):
-        raise ValueError(f"no strategy is named {strategy!r}; there are Default and PTOAS")
-    if backend_type == backend.BackendType.PTO:  # the assembler synchronises
-        strategy = OptimizationStrategy.PTOAS
-    return passes.PassManager.get_strategy(strategy, platform)
+    manager = passes.PassManager.get_strategy(strategy, platform)
+    # the assembler synchronises
+    return manager.without_sync() if backend_type == backend.BackendType.PTO else manager
 
 
 def _verification(level):

@@ -6,7 +6,8 @@ from . import _core, _errors
 
 _BUILTINS = {f.__name__: f for f in (len, max, min, abs, sum, round, int, float, bool, list, tuple, range, isinstance,
                                      type)}
-_trees = {}  # file name -> (text, tree)
+_MOST_TREES = 32
+_trees = {}  # file name -> (text, tree), of the files that were read last
 
 
 def _span_in(filename, code, line, column, end_line=None, end_column=None):
@@ -59,6 +60,8 @@ def _tree_of(filename, lines):
     text = "".join(lines)
     known = _trees.get(filename)
     if not known or known[0] != text:
+        while len(_trees) >= _MOST_TREES:
+            del _trees[next(iter(_trees))]
         _trees[filename] = known = (text, ast.parse(text, filename))
     return known[1]
 

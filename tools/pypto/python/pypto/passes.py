@@ -6,7 +6,8 @@ import os
 from . import _core
 
 _ARCH = {"a2a3": 0, "a5": 1}
-_CCE_ONLY, _APART = 1, 2
+_CCE_ONLY, _APART, _TO_TILES = 1, 2, 4
+_STRATEGIES = {"Default": _APART, "PTOAS": _APART | _CCE_ONLY, "DebugTileOptimization": _APART | _TO_TILES}
 _LEVELS = ("none", "basic")
 _KERNELS = (2, 9)  # InCore, BlockInCore
 _SPACES = ("DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias")
@@ -141,6 +142,13 @@ def _buffers(body):
             yield statement.var
 
 
+def _leave(strategy):
+    if strategy not in _STRATEGIES:
+        *first, last = _STRATEGIES
+        raise ValueError(f"no strategy is named {strategy!r}; there are {', '.join(first)} and {last}")
+    return _STRATEGIES[strategy]
+
+
 class PassManager:
     """Runs passes in order, with a dump of the program after each."""
 
@@ -151,11 +159,12 @@ class PassManager:
 
     @classmethod
     def get_strategy(cls, strategy="Default", platform="a2a3"):
-        """"Default" has all passes, "PTOAS" those that the .pto back end needs."""
-        if strategy not in ("Default", "PTOAS"):
-            raise ValueError(f"no strategy is named {strategy!r}; there are Default and PTOAS")
-        leave = _APART if strategy == "Default" else _APART | _CCE_ONLY
-        return cls([n for n, _, _, _, flags in _table if not flags & leave], platform)
+        """"Default" has all passes, "PTOAS" those that the .pto back end needs.
+
+        "DebugTileOptimization" leaves out the passes that turn regions and tensor operators into tile kernels: for
+        programs that are written in tiles, which it refuses otherwise.
+        """
+        return cls([n for n, _, _, _, flags in _table if not flags & _leave(strategy)], platform)
 
     def run_passes(self, program, dump_ir=False, output_dir=None, report_dir=None):
         """The program after all passes.
@@ -172,6 +181,10 @@ class PassManager:
             program = _run(name, program, self._arch, reports)
             self._dump(dump_ir, output_dir, f"{number:02}_after_{name}.py", program)
         return program
+
+    def without_sync(self):
+        """This manager without the passes that only the CCE back end needs."""
+        return PassManager([n for n, _, _, _, flags in _table if n in self.names and not flags & _CCE_ONLY], self.platform)
 
     @staticmethod
     def _dump(wanted, folder, name, program):
