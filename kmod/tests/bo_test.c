@@ -5,6 +5,7 @@
 #include <linux/uaccess.h>
 
 #include "fixture.h"
+#include "simpler_drv.h"
 
 #define MIB2	(2ull << 20)
 
@@ -229,6 +230,28 @@ static void running_out_of_memory_leaves_what_there_was(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_memory(f, f->file).used, used);
 }
 
+static void a_file_has_its_share_of_memory_only(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct file *other = fixture_open(f);
+	struct drm_simpler_bo_create bo = { 0 }, more = { .size = PAGE_SIZE };
+	u64 share;
+
+	simpler_file_memory_percent = 10;
+	share = round_down(fixture_memory(f, f->file).file_quota, PAGE_SIZE);
+	KUNIT_EXPECT_LT(test, share, fixture_memory(f, f->file).total / 9);
+	bo.size = share;
+	KUNIT_EXPECT_EQ(test, fixture_call(f, DRM_IOCTL_SIMPLER_BO_CREATE, &bo), 0L);
+	KUNIT_EXPECT_EQ(test, fixture_call(f, DRM_IOCTL_SIMPLER_BO_CREATE, &more), (long)-EDQUOT);
+	more.size = share;
+	KUNIT_EXPECT_EQ(test, fixture_call_on(f, other, DRM_IOCTL_SIMPLER_BO_CREATE, &more), 0L);
+	fixture_close_handle(f, bo.handle);
+	more.size = PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, fixture_call(f, DRM_IOCTL_SIMPLER_BO_CREATE, &more), 0L);
+	simpler_file_memory_percent = 100;
+	fixture_close(other);
+}
+
 /* First and last word of a buffer, as the device finds them. */
 static bool is_mapped(struct fixture *f, const struct drm_simpler_bo_create *bo)
 {
@@ -303,6 +326,7 @@ static struct kunit_case bo_cases[] = {
 	KUNIT_CASE(memory_is_zero_before_another_file_sees_it),
 	KUNIT_CASE(files_do_not_share_handles_or_addresses),
 	KUNIT_CASE(running_out_of_memory_leaves_what_there_was),
+	KUNIT_CASE(a_file_has_its_share_of_memory_only),
 	{}
 };
 

@@ -321,6 +321,19 @@ static void suspend_and_resume_keep_contexts(struct kunit *test)
 
 /* ---- removal ---- */
 
+static void a_wedged_device_does_not_keep_the_machine_awake(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct fake_faults faults = { .dead = true, .refuse_reset = true };
+
+	fake_device_set(f->fake, &faults);
+	KUNIT_ASSERT_TRUE(test, fixture_until(fixture_health(f).flags &
+					      DRM_SIMPLER_HEALTH_WEDGED));
+	KUNIT_EXPECT_EQ(test, simpler_device_suspend(f->fake->sdev), 0);
+	simpler_device_resume(f->fake->sdev);
+	KUNIT_EXPECT_TRUE(test, fixture_health(f).flags & DRM_SIMPLER_HEALTH_WEDGED);
+}
+
 static void calls_on_a_removed_device_say_so(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -396,6 +409,7 @@ static struct kunit_case recovery_cases[] = {
 	KUNIT_CASE(degraded_health_is_told_without_a_reset),
 	KUNIT_CASE(a_device_that_cannot_be_reset_is_wedged_and_isolated),
 	KUNIT_CASE(suspend_and_resume_keep_contexts),
+	KUNIT_CASE(a_wedged_device_does_not_keep_the_machine_awake),
 	KUNIT_CASE(calls_on_a_removed_device_say_so),
 	KUNIT_CASE(removal_does_not_touch_memory_afterwards),
 	KUNIT_CASE(a_dead_device_can_be_removed),

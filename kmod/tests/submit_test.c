@@ -119,6 +119,19 @@ static void longer_elements_must_be_zero_beyond_what_is_known(struct kunit *test
 	FIXTURE_REFUSED(f, DRM_IOCTL_SIMPLER_SUBMIT, valid, -E2BIG, pad = 0);
 }
 
+static void elements_end_at_a_page(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct drm_simpler_submit valid = valid_submit(f, fixture_stream(f));
+
+	/* all of the scratch area behind the command is zero */
+	valid.commands.stride = PAGE_SIZE;
+	FIXTURE_ACCEPTED(f, DRM_IOCTL_SIMPLER_SUBMIT, valid);
+	FIXTURE_REFUSED(f, DRM_IOCTL_SIMPLER_SUBMIT, valid, -E2BIG,
+			commands.stride = PAGE_SIZE + sizeof(u64));
+	FIXTURE_REFUSED(f, DRM_IOCTL_SIMPLER_SUBMIT, valid, -E2BIG, commands.stride = U32_MAX);
+}
+
 #define BAD_COMMAND(_f, _stream, ...)						\
 	do {									\
 		struct simpler_hw_cmd _cmd = __VA_ARGS__;			\
@@ -317,6 +330,7 @@ static struct kunit_case submit_cases[] = {
 	KUNIT_CASE(a_job_may_fill_the_ring_but_not_more),
 	KUNIT_CASE(bad_submissions_are_refused),
 	KUNIT_CASE(longer_elements_must_be_zero_beyond_what_is_known),
+	KUNIT_CASE(elements_end_at_a_page),
 	KUNIT_CASE(malformed_commands_are_refused),
 	KUNIT_CASE(one_bad_command_submits_none),
 	KUNIT_CASE(bad_synchronisation_is_refused),
