@@ -147,6 +147,12 @@ void elements()
 	snprintf(name, sizeof(name), "tile.trans_f32.%d", N);
 	report(name, "GB/s", 2 * bytes / 1e9, measure([&] { TTRANS(d, a, d); }),
 	       copy_seconds(2 * bytes));
+	Tile<TileType::Vec, half, N, N> turned;
+
+	turned.Bind(reinterpret_cast<half *>(words[0].data()));
+	snprintf(name, sizeof(name), "tile.trans_f16.%d", N);
+	report(name, "GB/s", bytes / 1e9, measure([&] { TTRANS(h, turned, h); }),
+	       copy_seconds(bytes));
 }
 
 template <int N>

@@ -187,12 +187,12 @@ PTO_SIMD bool any(simd_::vint mask)
 }
 
 /* Float-like to float-like: through float vectors. */
-template <typename D, typename S>
+template <typename D, typename S, bool Saturate>
 struct to_float {
-	how h;
+	RoundMode mode;
 	PTO_SIMD simd_::vfloat operator()(simd_::vfloat v) const
 	{
-		if (h.saturate) {
+		if constexpr (Saturate) {
 			constexpr float hi =
 				float(highest<D>() < highest<S>() ? highest<D>() : highest<S>());
 			const simd_::vfloat top = simd_::splat<simd_::vfloat>(hi),
@@ -202,7 +202,7 @@ struct to_float {
 			v = v <= top ? v : top;
 		}
 		if constexpr (std::is_same_v<S, D>)
-			v = round_vec(v, h.mode);
+			v = round_vec(v, mode);
 		return v;
 	}
 };
@@ -275,7 +275,8 @@ template <typename D, typename S>
 inline void span(size_t n, D *d, const S *s, how h)
 {
 	if constexpr (is_float_like_v<D> && is_float_like_v<S>)
-		simd_::map(to_float<D, S>{h}, n, d, s);
+		h.saturate ? simd_::map(to_float<D, S, true>{h.mode}, n, d, s)
+			   : simd_::map(to_float<D, S, false>{h.mode}, n, d, s);
 	else if constexpr (is_float_like_v<S> && sizeof(D) <= 4)
 		float_to_int(n, d, s, h);
 	else if constexpr (is_float_like_v<D> && (sizeof(S) < 4 || std::is_same_v<S, int32_t>))

@@ -114,7 +114,7 @@ struct move_bits {
 	template <typename D, typename S>
 	static constexpr bool has_tile8 = sizeof(D) <= 4;
 	template <typename D, typename S>
-	static void tile8(D *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
+	PTO_SIMD static void tile8(D *d, ptrdiff_t d_step, const S *s, ptrdiff_t s_step)
 	{
 		using V = simd_::vec<typename simd_::int_of_bytes<sizeof(D)>::u, 8>;
 		V v[8];
@@ -139,23 +139,35 @@ constexpr int least(int a, int b) { return a < b ? a : b; }
 /* Elements from position @at to the end of its block of 2^@bits. */
 constexpr int left_in(int at, int bits) { return (1 << bits) - (at & ((1 << bits) - 1)); }
 
-/* s[i * s_step + j] to d[j * d_step + i], i < n, j < m; the last tiles overlap their neighbours. */
+/*
+ * s[i * s_step + j] to d[j * d_step + i], i < n, j < m, in tiles of 8 x 8 of which the last overlap
+ * their neighbours.  Four tiles below one another come before the next columns, so that a line of
+ * the destination is filled before it is given up.
+ */
+template <typename Move, typename D, typename S>
+inline void transpose_tiles(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step, int n,
+			    int m)
+{
+	for (int top = 0; top < n; top += 32)
+		for (int j = 0; j < m; j += 8) {
+			const int to = least(j, m - 8);
+
+			for (int i = top; i < n && i < top + 32; i += 8) {
+				const int at = least(i, n - 8);
+
+				move.tile8(d + to * d_step + at, d_step, s + at * s_step + to,
+					   s_step);
+			}
+		}
+}
+
 template <typename Move, typename D, typename S>
 inline void transpose(const Move &move, D *d, ptrdiff_t d_step, S *s, ptrdiff_t s_step, int n,
 		      int m)
 {
 	if constexpr (tiles<Move, D, S>::value) {
 		if (n >= 8 && m >= 8) {
-			for (int i = 0; i < n; i += 8) {
-				const int at = least(i, n - 8);
-
-				for (int j = 0; j < m; j += 8) {
-					const int to = least(j, m - 8);
-
-					move.tile8(d + to * d_step + at, d_step,
-						   s + at * s_step + to, s_step);
-				}
-			}
+			transpose_tiles(move, d, d_step, s, s_step, n, m);
 			return;
 		}
 	}
@@ -197,6 +209,9 @@ inline void block(const Move &move, D *d, ptrdiff_t drs, ptrdiff_t dcs, S *s, pt
 	}
 }
 
+/* Of many rows that blocks divide, so many at once: their lines are still near for the next block. */
+constexpr int MANY_ROWS = 128, ROWS_AT_ONCE = 64;
+
 /* d[dr + i, dc + j] = move(s[sr + i, sc + j]) for a rectangle of rows x cols. */
 template <typename Move, typename D, typename S>
 __attribute__((noinline)) void region(const Move &move, const view<D> &d, int dr, int dc,
@@ -205,6 +220,9 @@ __attribute__((noinline)) void region(const Move &move, const view<D> &d, int dr
 	for (int r = 0, nr; r < rows; r += nr) {
 		nr = least(rows - r,
 			   least(left_in(dr + r, d.row_bits), left_in(sr + r, s.row_bits)));
+		if (nr > MANY_ROWS &&
+		    (left_in(dc, d.col_bits) < cols || left_in(sc, s.col_bits) < cols))
+			nr = least(nr, ROWS_AT_ONCE);
 		for (int c = 0, nc; c < cols; c += nc) {
 			nc = least(cols - c,
 				   least(left_in(dc + c, d.col_bits), left_in(sc + c, s.col_bits)));

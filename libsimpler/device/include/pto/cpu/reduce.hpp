@@ -97,6 +97,14 @@ PTO_SIMD acc_vec<T> column(const T *const *row, int c)
 	return x;
 }
 
+/* FLOATS rows from @row on, columns @c to @c + FLOATS - 1: one column in each vector. */
+template <typename T>
+PTO_SIMD void columns(acc_vec<T> (&v)[simd_::FLOATS], const T *const *row, int c)
+{
+	PTO_UNROLL for (int i = 0; i < simd_::FLOATS; i++) v[i] = load(row[i] + c);
+	transpose(v);
+}
+
 /*
  * Folds G groups of FLOATS rows of 32-bit accumulators at once; needs at least
  * one column.  Two groups keep the processor busy while each waits for its own
@@ -106,28 +114,31 @@ template <int G, typename Fold, typename T>
 __attribute__((noinline)) void rows_at_once(const T *const *row, int cols, Fold *out)
 {
 	constexpr int L = simd_::FLOATS;
+	acc_vec<T> v[L];
 	Fold fold[G];
-	int c = 0;
+	int c = 1;
 
-	for (int g = 0; g < G; g++)
-		fold[g].first(column(row + g * L, 0));
-	const auto single = [&] {
+	if (cols < L) {
 		for (int g = 0; g < G; g++)
-			fold[g].next(column(row + g * L, c), c);
-	};
-	for (c = 1; c < cols && c % L; c++)
-		single();
+			fold[g].first(column(row + g * L, 0));
+	} else {
+		PTO_UNROLL for (int g = 0; g < G; g++)
+		{
+			columns(v, row + g * L, 0);
+			fold[g].first(v[0]);
+			PTO_UNROLL for (int i = 1; i < L; i++) fold[g].next(v[i], i);
+		}
+		c = L;
+	}
 	for (; c + L <= cols; c += L)
 		PTO_UNROLL for (int g = 0; g < G; g++)
 		{
-			acc_vec<T> v[L];
-
-			PTO_UNROLL for (int i = 0; i < L; i++) v[i] = load(row[g * L + i] + c);
-			transpose(v);
+			columns(v, row + g * L, c);
 			PTO_UNROLL for (int i = 0; i < L; i++) fold[g].next(v[i], c + i);
 		}
 	for (; c < cols; c++)
-		single();
+		for (int g = 0; g < G; g++)
+			fold[g].next(column(row + g * L, c), c);
 	for (int g = 0; g < G; g++)
 		out[g] = fold[g];
 }

@@ -242,28 +242,33 @@ PTO_SIMD void transpose8(V (&v)[8])
 	}
 }
 
+/* Four of the vectors below: columns 0 to 3 of their low halves and of their high halves. */
+template <typename V>
+PTO_SIMD void transpose4_halves(V *v)
+{
+	const V ab = __builtin_shufflevector(v[0], v[1], 0, 8, 1, 9, 4, 12, 5, 13);
+	const V ab2 = __builtin_shufflevector(v[0], v[1], 2, 10, 3, 11, 6, 14, 7, 15);
+	const V cd = __builtin_shufflevector(v[2], v[3], 0, 8, 1, 9, 4, 12, 5, 13);
+	const V cd2 = __builtin_shufflevector(v[2], v[3], 2, 10, 3, 11, 6, 14, 7, 15);
+
+	v[0] = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+	v[1] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+	v[2] = __builtin_shufflevector(ab2, cd2, 0, 1, 8, 9, 4, 5, 12, 13);
+	v[3] = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
 /* The same for 32-byte vectors; most shuffles stay within 16-byte halves. */
 template <typename V>
 PTO_SIMD void transpose8_wide(V (&v)[8])
 {
-	V t[8], u[8];
-
-	PTO_UNROLL for (int i = 0; i < 8; i += 2)
-	{
-		t[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-		t[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-	}
-	PTO_UNROLL for (int i = 0; i < 8; i += 4) PTO_UNROLL for (int j = 0; j < 2; j++)
-	{
-		u[i + 2 * j] =
-			__builtin_shufflevector(t[i + j], t[i + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-		u[i + 2 * j + 1] =
-			__builtin_shufflevector(t[i + j], t[i + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-	}
+	transpose4_halves(v);
+	transpose4_halves(v + 4);
 	PTO_UNROLL for (int i = 0; i < 4; i++)
 	{
-		v[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-		v[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+		const V top = v[i], bottom = v[i + 4];
+
+		v[i] = __builtin_shufflevector(top, bottom, 0, 1, 2, 3, 8, 9, 10, 11);
+		v[i + 4] = __builtin_shufflevector(top, bottom, 4, 5, 6, 7, 12, 13, 14, 15);
 	}
 }
 
