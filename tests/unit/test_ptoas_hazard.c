@@ -142,6 +142,37 @@ static void overlapping_buffers_in_use_together_are_found(void **state)
 		"pto.barrier <PIPE_ALL>\n" EXP_XY END);
 }
 
+#define POPS \
+	"pto.section.vector {\n" \
+	"pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024} " \
+	"(gm_slot_buffer = %p : !pto.ptr<f32>)\n" \
+	"%s = pto.tpop_from_aic {split = 0} -> " T "\n" \
+	"%t = pto.tpop_from_aic {split = 0} -> " T "\n" SET WAIT
+#define FREE	"pto.tfree_from_aic {split = 0}\n"
+#define READ(t)	"pto.texp ins(" t " : " T ") outs(%y : " T ")\n"
+#define READ_DONE \
+	"pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n" \
+	"pto.wait_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]\n"
+#define IN_ORDER	"pto.barrier <PIPE_V>\n"
+
+static void a_slot_is_given_back_when_its_reader_is_done(void **state)
+{
+	(void)state;
+	finds(HEAD TILES POPS READ("%s") FREE "}\n" END,
+	      "'pto.tfree_from_aic' op writes vec from PIPE_S without waiting for the");
+	accepts(HEAD TILES POPS READ("%s") READ_DONE FREE "}\n" END);
+}
+
+static void the_slot_given_back_is_the_oldest(void **state)
+{
+	(void)state;
+	accepts(HEAD TILES POPS READ("%s") READ_DONE IN_ORDER READ("%t") FREE "}\n" END);
+	finds(HEAD TILES POPS READ("%s") READ_DONE IN_ORDER READ("%t") FREE FREE "}\n" END,
+	      "'pto.tfree_from_aic' op writes vec from PIPE_S without waiting for the");
+	finds(HEAD TILES POPS READ("%t") "scf.if %b {\n" FREE "}\n}\n" END,
+	      "'pto.tfree_from_aic' op writes vec from PIPE_S without waiting for the");
+}
+
 static void a_buffer_beyond_its_space_is_found(void **state)
 {
 	(void)state;
@@ -160,6 +191,8 @@ int main(void)
 		cmocka_unit_test(a_wait_in_one_branch_does_not_count_behind_it),
 		cmocka_unit_test(paths_that_are_safe_each_are_safe_together),
 		cmocka_unit_test(overlapping_buffers_in_use_together_are_found),
+		cmocka_unit_test(a_slot_is_given_back_when_its_reader_is_done),
+		cmocka_unit_test(the_slot_given_back_is_the_oldest),
 		cmocka_unit_test(a_buffer_beyond_its_space_is_found),
 	};
 

@@ -113,6 +113,25 @@ static void splits_of_both_ends_and_of_nosplit_must_agree(void **state)
 	       "conflicting pipe split usage across peer pipe init ops");
 }
 
+static void a_slot_is_freed_behind_a_wait_for_its_reader(void **state)
+{
+	struct program p;
+	char *got;
+
+	(void)state;
+	program_parse(&p, PTO_ARCH_A5,
+		      MODULE(VECTOR("%d = pto.alloc_tile : " VEC "\n%b = arith.constant 0 : i32\n"
+				    AIV(", flag_base = 0 : i32") "%t = pto.tpop_from_aic {split = 0} -> " VEC
+				    "\npto.texp ins(%t : " VEC ") outs(%d : " VEC ")\n"
+				    "pto.tfree_from_aic {split = 0}\n")));
+	p.options.insert_sync = true;
+	got = program_emit(&p);
+	if (!strstr(got, "    set_flag(PIPE_V, PIPE_S, EVENT_ID0);\n"
+			 "    wait_flag(PIPE_V, PIPE_S, EVENT_ID0);\n    TFREE<"))
+		fail_msg("no wait for the reader in\n%s", got);
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +141,7 @@ int main(void)
 		cmocka_unit_test(an_end_without_its_peer_is_refused),
 		cmocka_unit_test(a_local_buffer_of_unknown_origin_needs_flags),
 		cmocka_unit_test(splits_of_both_ends_and_of_nosplit_must_agree),
+		cmocka_unit_test(a_slot_is_freed_behind_a_wait_for_its_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

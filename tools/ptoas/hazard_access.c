@@ -379,6 +379,56 @@ static void touch_value(struct pto_access *a, struct pto_op *op, const struct pt
 							 .write = write });
 }
 
+/* ---- Slots of pipes ---------------------------------------------------------------------- */
+
+static bool is_pop(const struct pto_op *op)
+{
+	return op->info->code == PTO_OP_TPOP_FROM_AIC || op->info->code == PTO_OP_TPOP_FROM_AIV;
+}
+
+static bool is_free(const struct pto_op *op)
+{
+	return op->info->code == PTO_OP_TFREE_FROM_AIC || op->info->code == PTO_OP_TFREE_FROM_AIV;
+}
+
+/* Whether @pop takes from the pipe and the direction to which @op gives a slot back. */
+static bool same_end(const struct pto_op *pop, const struct pto_op *op)
+{
+	return (pop->info->code == PTO_OP_TPOP_FROM_AIC) ==
+		       (op->info->code == PTO_OP_TFREE_FROM_AIC) &&
+	       pto_attr_int(pop, "id", 0) == pto_attr_int(op, "id", 0);
+}
+
+static void remember_pop(struct pto_access *a, struct pto_op *op)
+{
+	a->popped[a->n_popped++ % PTO_POPS] = (struct pto_popped){ .op = op };
+}
+
+/*
+ * The slot that @op gives back is that of the oldest pop of its block that is not freed yet, for
+ * frees come in the order of pops; without one it may be any of the pipe's. Who reads the slot must
+ * be done by then, as if @op wrote it.
+ */
+static void touch_slot(struct pto_access *a, struct pto_op *op)
+{
+	uint32_t i, first = a->n_popped < PTO_POPS ? 0 : a->n_popped - PTO_POPS;
+
+	for (i = first; i < a->n_popped; i++) {
+		struct pto_popped *p = &a->popped[i % PTO_POPS];
+
+		if (p->freed || p->op->block != op->block || !same_end(p->op, op))
+			continue;
+		p->freed = true;
+		touch_value(a, op, &p->op->result[0], true);
+		return;
+	}
+	for (i = first; i < a->n_popped; i++)
+		if (same_end(a->popped[i % PTO_POPS].op, op))
+			touch_value(a, op, &a->popped[i % PTO_POPS].op->result[0], true);
+}
+
+/* ---- Operations -------------------------------------------------------------------------- */
+
 static int collect(struct pto_op *op, void *arg)
 {
 	struct pto_access *a = arg;
@@ -398,8 +448,12 @@ static int collect(struct pto_op *op, void *arg)
 		if (role != PTO_ROLE_VALUE && role != PTO_ROLE_BIND)
 			touch_value(a, op, op->operand[i].value, role != PTO_ROLE_READ);
 	}
-	if (op->info->code == PTO_OP_TPOP_FROM_AIC || op->info->code == PTO_OP_TPOP_FROM_AIV)
+	if (is_pop(op)) {
 		touch_value(a, op, &op->result[0], true);
+		remember_pop(a, op);
+	} else if (is_free(op)) {
+		touch_slot(a, op);
+	}
 	return a->no_memory ? -ENOMEM : 0;
 }
 

@@ -58,6 +58,14 @@ struct pto_touch {
 	uint32_t first, n;		/* of pto_access.touched */
 };
 
+#define PTO_POPS	64	/* more than a pipe has slots */
+
+/* A pop whose slot waits for its free. */
+struct pto_popped {
+	struct pto_op *op;
+	bool freed;
+};
+
 struct pto_access {
 	enum pto_arch arch;
 	struct pto_cell *cells;
@@ -66,6 +74,8 @@ struct pto_access {
 	uint32_t n_ops, op_room;
 	uint32_t *touched;
 	uint32_t n_touched, touched_room;
+	struct pto_popped popped[PTO_POPS];	/* the last ones, in a ring */
+	uint32_t n_popped;
 	uint64_t *conflicts;		/* n_cells rows of words words */
 	uint32_t words;
 	uint32_t buckets[512];
