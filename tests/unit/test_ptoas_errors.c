@@ -23,6 +23,10 @@
 				"!pto.tensor_view<16x16xf32> -> " \
 				"!pto.partition_tensor_view<" type ">\n"
 
+#define PADDED(type, more)	T1(type) PART("[%c8, %c8]", "8x8xf32") \
+	"    pto.tload ins(%p : !pto.partition_tensor_view<8x8xf32>) outs(%t : " ANY ") " more "\n"
+#define BY_VALUE		"pad_mode = #pto<padmode PadValue> "
+
 static const struct {
 	enum pto_arch arch;
 	const char *body;
@@ -45,6 +49,21 @@ static const struct {
 	{ A3, T1("vec, 16x16xf32, valid=17x16"), "valid rows 17 is larger than 16 rows" },
 	{ A3, T1("vec, 16x16xf31"), "unknown element type 'f31'" },
 	{ A3, T1("vec, 16x16xf32, fractal=7"), "unknown fractal: 7" },
+	/* padding of loads */
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8", BY_VALUE "pad_value = %one : f32"),
+	  "expects pad_value to be a constant that is the pad of dst's type" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8, pad=1", BY_VALUE "pad_value = %f : f32"),
+	  "expects pad_value to be a constant that is the pad of dst's type" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8, pad=1", BY_VALUE),
+	  "requires pad_value for this pad_mode" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8, pad=1", "pad_value = %one : f32"),
+	  "takes pad_value only with pad_mode PadValue" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8", "pad_mode = #pto<padmode PadFirstElem>"),
+	  "cannot pad with the first element" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8", "left_padding_num = %c8 : index"),
+	  "takes no left_padding_num other than 0" },
+	{ A3, PADDED("vec, 16x16xf32, valid=8x8", "right_padding_num = %n : index"),
+	  "takes no right_padding_num other than 0" },
 	/* operations and attributes */
 	{ A3, "    pto.tfoo ins(%n : index)\n", "unknown operation 'pto.tfoo'" },
 	{ A3, "    pto.barrier <PIPE_X>\n", "unknown pipe 'PIPE_X'" },
@@ -321,6 +340,31 @@ static void each_rule_refuses_its_program_with_its_words(void **state)
 	assert_int_equal(failures, 0);
 }
 
+static void a_load_pads_with_what_its_tile_says(void **state)
+{
+	static const char *const bodies[] = {
+		"    %z = arith.constant 0.0 : f32\n"
+		PADDED("vec, 16x16xf32, valid=8x8, pad=1", BY_VALUE "pad_value = %z : f32"),
+		"    %z = arith.constant 0xFF800000 : f32\n"
+		PADDED("vec, 16x16xf32, valid=8x8, pad=3", BY_VALUE "pad_value = %z : f32"),
+		PADDED("vec, 8x8xf32", BY_VALUE "pad_value = %one : f32"), /* nothing to pad */
+		PADDED("vec, 16x16xf32, valid=8x8", "pad_mode = #pto<padmode PadNull>"),
+		PADDED("vec, 16x16xf32, valid=8x8", "left_padding_num = %c0 : index"),
+	};
+	struct program p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		program_body(&p, A3, bodies[i]);
+		if (program_verify(&p)) {
+			program_show(&p);
+			fail_msg("program %zu is refused", i);
+		}
+		program_end(&p);
+	}
+}
+
 static void errors_of_a_module_are_all_reported_in_source_order(void **state)
 {
 	struct program p;
@@ -456,6 +500,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_refuses_its_program_with_its_words),
+		cmocka_unit_test(a_load_pads_with_what_its_tile_says),
 		cmocka_unit_test(errors_of_a_module_are_all_reported_in_source_order),
 		cmocka_unit_test(more_errors_than_the_limit_are_only_counted),
 		cmocka_unit_test(files_and_functions_with_errors_are_refused),

@@ -25,6 +25,66 @@ static int vec_types(struct verify *v, const struct pto_type *tile)
 		   elem_text(tile));
 }
 
+/* The padding of a tile's type (enum pto_pad) that a constant stands for; -1: none. */
+static int pad_of(const struct pto_value *v)
+{
+	const struct pto_attr *a = v->def && pto_code(v->def) == PTO_OP_CONSTANT ?
+				   pto_attr_find(v->def, "value") : NULL;
+	int bits = pto_elem_info((enum pto_elem)v->type->elem)->bits;
+
+	if (a && a->kind == PTO_ATTR_FLOAT)
+		return a->f == 0 ? PTO_PAD_ZERO : !__builtin_isinf(a->f) ? -1 : a->f > 0 ? PTO_PAD_MAX :
+		       PTO_PAD_MIN;
+	if (!a || a->kind != PTO_ATTR_INT)
+		return -1;
+	if (!a->i)
+		return PTO_PAD_ZERO;
+	return a->i == INT64_MAX >> (64 - bits) ? PTO_PAD_MAX :
+	       a->i == INT64_MIN >> (64 - bits) ? PTO_PAD_MIN : -1;
+}
+
+static bool is_full(const struct pto_type *t)
+{
+	return t->kind == PTO_T_TILE && t->valid[0] == t->dim[0] && t->valid[1] == t->dim[1];
+}
+
+/* Groups of "pad_value = %x", "left_padding_num = %x" and so on, in the order of the text. */
+enum { LOAD_PAD_VALUE = 2, LOAD_LEFT, LOAD_RIGHT };
+enum { MODE_NULL, MODE_FIRST, MODE_VALUE };	/* attribute padmode */
+
+static int no_padding_num(struct verify *v, unsigned int group, const char *name)
+{
+	const struct pto_use *u = pto_operand(v->op, group);
+	int64_t n;
+
+	if (!u || (pto_const_int(u->value, &n) && !n))
+		return 0;
+	return bad(v, "load into a window of the tile (pto.subview) and pad with pto.tfillpad",
+		   "takes no %s other than 0", name);
+}
+
+/* A load pads as its tile's type says; what asks for something else must not pass unseen. */
+static int load_padding(struct verify *v, const struct pto_type *dst)
+{
+	const struct pto_use *value = pto_operand(v->op, LOAD_PAD_VALUE);
+	int64_t mode = pto_attr_int(v->op, "pad_mode", MODE_NULL);
+
+	if (mode == MODE_FIRST && !is_full(dst))
+		return bad(v, "give the tile's type a pad, or use pto.tfillpad",
+			   "cannot pad with the first element");
+	if (mode == MODE_VALUE && !value)
+		return bad(v, "write pad_value = %x : type", "requires pad_value for this pad_mode");
+	if (value && mode != MODE_VALUE)
+		return bad(v, "write pad_mode = #pto<padmode PadValue>",
+			   "takes pad_value only with pad_mode PadValue");
+	if (value && !is_full(dst) && dst->pad != pad_of(value->value))
+		return bad(v, "write pad=1 for 0, pad=2 for the largest, pad=3 for the smallest "
+			   "value; others: pto.tfillpad",
+			   "expects pad_value to be a constant that is the pad of dst's type");
+	return no_padding_num(v, LOAD_LEFT, "left_padding_num") ||
+	       no_padding_num(v, LOAD_RIGHT, "right_padding_num") ? -EINVAL : 0;
+}
+
 int verify_load(struct verify *v)
 {
 	const struct pto_type *src = v->in[0], *dst = v->out[0];
@@ -38,7 +98,7 @@ int verify_load(struct verify *v)
 		return bad(v, "load first, then convert: pto.tcvt",
 			   "expects src and dst elements of one size, not %s and %s",
 			   elem_text(src), elem_text(dst));
-	if (vec_types(v, dst))
+	if (vec_types(v, dst) || (v->op->info->code == PTO_OP_TLOAD && load_padding(v, dst)))
 		return -EINVAL;
 	if (from >= 0 && to >= 0 && from != to)
 		return bad(v, "give the tile the valid shape of what is loaded",
