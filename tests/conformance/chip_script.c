@@ -67,6 +67,20 @@ int script_teardown(void **state)
 	return 0;
 }
 
+int script_short_watchdog(void **state)
+{
+	script_teardown(state);
+	script_watchdog_ms = 100;
+	return script_setup(state);
+}
+
+int script_long_watchdog(void **state)
+{
+	script_teardown(state);
+	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
+	return script_setup(state);
+}
+
 static void set_text(const char *format, va_list ap)
 {
 	if (vsnprintf(text, sizeof(text), format, ap) >= (int)sizeof(text))

@@ -23,6 +23,9 @@ extern float script_x[SCRIPT_ROWS][SCRIPT_COLUMNS], script_y[SCRIPT_ROWS][SCRIPT
 int script_setup(void **state);
 int script_setup_older(void **state);
 int script_teardown(void **state);
+/* Setup and teardown of one test whose launches may stand still: they end after 100 ms. */
+int script_short_watchdog(void **state);
+int script_long_watchdog(void **state);
 
 /* Runs a script; returns the run code. */
 int script_run(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -120,20 +120,6 @@ static void raw_mode_writes_wait_for_writers_only(void **state)
 	script_order("DC");
 }
 
-static int short_watchdog(void **state)
-{
-	script_teardown(state);
-	script_watchdog_ms = 100;
-	return script_setup(state);
-}
-
-static int long_watchdog(void **state)
-{
-	script_teardown(state);
-	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
-	return script_setup(state);
-}
-
 /* Shown by what never ends: B gets the data of A and would keep it for ever. */
 static void a_write_waits_for_those_that_read_what_was_written(void **state)
 {
@@ -209,9 +195,9 @@ int main(void)
 		TEST(a_write_waits_for_writers_and_readers),
 		TEST(raw_mode_writes_wait_for_writers_only),
 		cmocka_unit_test_setup_teardown(a_write_waits_for_those_that_read_what_was_written,
-						short_watchdog, long_watchdog),
+						script_short_watchdog, script_long_watchdog),
 		cmocka_unit_test_setup_teardown(an_access_that_waits_for_ever_names_what_it_waits_for,
-						short_watchdog, long_watchdog),
+						script_short_watchdog, script_long_watchdog),
 		TEST(a_declared_tensor_without_memory_reads_as_zero),
 		TEST(in_a_manual_scope_only_the_creator_is_waited_for),
 		cmocka_unit_test_setup_teardown(checked_mode_refuses_a_manual_read_of_an_unfinished_tensor,

@@ -404,20 +404,6 @@ static void a_buffer_lives_until_its_last_reader_has_completed(void **state)
 	}
 }
 
-static int short_watchdog(void **state)
-{
-	script_teardown(state);
-	script_watchdog_ms = 100;
-	return script_setup(state);
-}
-
-static int long_watchdog(void **state)
-{
-	script_teardown(state);
-	script_watchdog_ms = FIXTURE_WATCHDOG_MS;
-	return script_setup(state);
-}
-
 /* As above, but nothing ever lets B complete: the buffer must never be given out again. */
 static void a_buffer_is_not_reused_under_a_reader(void **state)
 {
@@ -641,7 +627,7 @@ int main(void)
 		TEST(chip_case_19_flags_of_one_producer_add_up),
 		TEST(a_buffer_lives_until_its_last_reader_has_completed),
 		cmocka_unit_test_setup_teardown(a_buffer_is_not_reused_under_a_reader,
-						short_watchdog, long_watchdog),
+						script_short_watchdog, script_long_watchdog),
 		TEST(explicit_kinds_wait_or_keep),
 		TEST(chip_case_20_an_invalid_or_unknown_id_is_refused),
 		TEST(chip_case_20_a_completed_or_retired_id_is_no_wait),

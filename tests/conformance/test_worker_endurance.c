@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/sanitize.h"
+#include "object_file.h"
 #include "simpler/simpler.h"
 
 #define ELEMENTS	256
@@ -79,34 +80,12 @@ static void expect_flat(const struct usage *before, const struct usage *after)
 			 after->resident_kb);
 }
 
-static void *read_object(const char *folder, const char *name, size_t *size)
-{
-	const char *dir = getenv("SIMPLER_BUILD_DIR");
-	char path[512];
-	FILE *file;
-	void *data;
-
-	if (!dir)
-		fail_msg("SIMPLER_BUILD_DIR is not set: it names the folder with the test kernels");
-	snprintf(path, sizeof(path), "%s/tests/conformance/%s/%s-a5sim.so", dir, folder, name);
-	file = fopen(path, "rb");
-	if (!file)
-		fail_msg("cannot open %s", path);
-	fseek(file, 0, SEEK_END);
-	*size = (size_t)ftell(file);
-	rewind(file);
-	data = malloc(*size);
-	assert_int_equal(fread(data, 1, *size, file), *size);
-	fclose(file);
-	return data;
-}
-
 static struct simpler_chip_callable *program(void)
 {
 	static const int32_t signature[] = { SIMPLER_DIR_INOUT, SIMPLER_DIR_SCALAR };
 	size_t kernel_size, orch_size;
-	void *kernel = read_object("kernels", "add_one", &kernel_size);
-	void *orch = read_object("orch", "worker", &orch_size);
+	void *kernel = object_read("kernels", "add_one", "a5sim", &kernel_size);
+	void *orch = object_read("orch", "worker", "a5sim", &orch_size);
 	struct simpler_core_callable *core;
 	struct simpler_chip_callable *chip;
 	struct simpler_chip_child child = { .func_id = 0 };

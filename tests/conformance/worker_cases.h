@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "object_file.h"
 #include "simpler/simpler.h"
 
 #define BYTES 64		/* of the usual buffer: sixteen floats */
@@ -21,33 +22,11 @@ enum operation { NOTHING = 0, ADD_ONE = 1, FAIL = 2, WAIT_AND_ADD = 3 };
 
 /* ---- helpers ---- */
 
-static inline void *read_object(const char *folder, const char *name, size_t *size)
-{
-	const char *dir = getenv("SIMPLER_BUILD_DIR");
-	char path[512];
-	FILE *file;
-	void *data;
-
-	if (!dir)
-		fail_msg("SIMPLER_BUILD_DIR is not set: it names the folder with the test kernels");
-	snprintf(path, sizeof(path), "%s/tests/conformance/%s/%s-a2a3sim.so", dir, folder, name);
-	file = fopen(path, "rb");
-	if (!file)
-		fail_msg("cannot open %s", path);
-	fseek(file, 0, SEEK_END);
-	*size = (size_t)ftell(file);
-	rewind(file);
-	data = malloc(*size);
-	assert_int_equal(fread(data, 1, *size, file), *size);
-	fclose(file);
-	return data;
-}
-
 static inline struct simpler_core_callable *kernel(const char *name)
 {
 	struct simpler_core_callable *k;
 	size_t size;
-	void *object = read_object("kernels", name, &size);
+	void *object = object_read("kernels", name, "a2a3sim", &size);
 
 	assert_int_equal(simpler_core_callable_build(NULL, 0, object, size, &k, NULL), 0);
 	free(object);
@@ -70,7 +49,7 @@ static inline struct simpler_chip_callable *program_of(const struct program_part
 	struct simpler_chip_child children[8];
 	struct simpler_chip_callable *c;
 	size_t size, i;
-	void *object = read_object("orch", p->orchestration, &size);
+	void *object = object_read("orch", p->orchestration, "a2a3sim", &size);
 	struct simpler_chip_spec spec = {
 		.signature = p->signature, .sig_count = p->sig_count,
 		.func_name = "aicpu_orchestration_entry", .children = children,

@@ -82,30 +82,50 @@ int simpler_core_callable_build(const int32_t *signature, size_t sig_count, cons
 	return 0;
 }
 
+/* A copy of foreign bytes that @check accepts. */
+static int blob_from(const void *bytes, size_t size,
+		     int (*check)(const unsigned char *bytes, size_t size,
+				  struct simpler_error *error),
+		     struct callable_blob **out, struct simpler_error *error)
+{
+	struct callable_blob *b = callable_blob_create(size);
+	int rc;
+
+	if (!b)
+		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %zu bytes", size);
+	copy_bytes(b->bytes, bytes, size);
+	rc = check(b->bytes, size, error);
+	if (rc)
+		callable_blob_put(b);
+	else
+		*out = b;
+	return rc;
+}
+
+static int check_core(const unsigned char *bytes, size_t size, struct simpler_error *error)
+{
+	size_t used = 0;
+	int rc = core_bytes_check(bytes, size, &used, error);
+
+	if (!rc && used != size)
+		rc = err_set(error, SIMPLER_ERR_CALLABLE_BYTES,
+			     "corrupt callable bytes: %zu bytes follow the kernel", size - used);
+	return rc;
+}
+
 int simpler_core_callable_from_bytes(const void *bytes, size_t size,
 				     struct simpler_core_callable **out,
 				     struct simpler_error *error)
 {
-	struct callable_blob *b;
-	size_t used = 0;
+	struct callable_blob *b = NULL;
 	int rc;
 
 	if (err_if_null(error, bytes) || err_if_null(error, out))
 		return SIMPLER_ERR_INVALID_ARGUMENT;
-	b = callable_blob_create(size);
-	if (!b)
-		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %zu bytes", size);
-	copy_bytes(b->bytes, bytes, size);
-	rc = core_bytes_check(b->bytes, size, &used, error);
-	if (!rc && used != size)
-		rc = err_set(error, SIMPLER_ERR_CALLABLE_BYTES,
-			     "corrupt callable bytes: %zu bytes follow the kernel", size - used);
-	if (rc) {
-		callable_blob_put(b);
-		return rc;
-	}
-	*out = (struct simpler_core_callable *)b;
-	return 0;
+	rc = blob_from(bytes, size, check_core, &b, error);
+	if (!rc)
+		*out = (struct simpler_core_callable *)b;
+	return rc;
 }
 
 struct simpler_core_callable *simpler_core_callable_get(struct simpler_core_callable *c)
@@ -284,22 +304,15 @@ int simpler_chip_callable_from_bytes(const void *bytes, size_t size,
 				     struct simpler_chip_callable **out,
 				     struct simpler_error *error)
 {
-	struct callable_blob *b;
+	struct callable_blob *b = NULL;
 	int rc;
 
 	if (err_if_null(error, bytes) || err_if_null(error, out))
 		return SIMPLER_ERR_INVALID_ARGUMENT;
-	b = callable_blob_create(size);
-	if (!b)
-		return err_set(error, SIMPLER_ERR_NO_MEMORY, "no memory for %zu bytes", size);
-	copy_bytes(b->bytes, bytes, size);
-	rc = chip_bytes_check(b->bytes, size, error);
-	if (rc) {
-		callable_blob_put(b);
-		return rc;
-	}
-	*out = (struct simpler_chip_callable *)b;
-	return 0;
+	rc = blob_from(bytes, size, chip_bytes_check, &b, error);
+	if (!rc)
+		*out = (struct simpler_chip_callable *)b;
+	return rc;
 }
 
 struct simpler_chip_callable *simpler_chip_callable_get(struct simpler_chip_callable *c)
