@@ -122,7 +122,8 @@ def test_decision_10_an_explicit_mode_stands_as_it_is(mode):
 
 def test_case_57_operators_without_an_instruction_are_refused():
     with pytest.raises(ValueError, match="No codegen registered for operation: block.batch_matmul"):
-        text(kernel(*LOAD, "t = pl.batch_matmul(ta, tb)", STORE))
+        text(kernel(*LOAD, "x = pl.create_tile([2, 16, 32], dtype=pl.FP32)", "y = pl.create_tile([2, 32, 16], dtype=pl.FP32)",
+                    "z = pl.batch_matmul(x, y)", "t = pl.add(ta, tb)", STORE))
 
 
 def test_case_58_cce_waits_for_what_it_sets_and_uses_allocated_addresses():

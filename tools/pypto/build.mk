@@ -36,6 +36,14 @@ pypto_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_pypto_*.c))
 $(pypto_TESTS): $(PYPTO_A) $(PTOAS_A)
 $(BUILD)/tests/unit/test_pypto_memory: private LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
+# Every program of tests/programs/pypto with both back ends on both platforms
+.PHONY: check-pypto do-check-pypto
+check-pypto: setup
+	+$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) do-$@
+do-check-pypto: all
+	$(Q)SIMPLER_PYPTO_PROGRAMS=all scripts/run-tests build=$(BUILD) deadline=3600 \
+		$(addprefix pytest=,$(wildcard tests/python/test_pypto_programs*.py))
+
 # pyptoc: the command, for this build and as installed
 bin_TARGETS += $(BUILD)/pyptoc
 $(BUILD)/pyptoc: tools/pypto/pyptoc

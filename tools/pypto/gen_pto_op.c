@@ -665,6 +665,24 @@ static void put_reduce(struct pto_gen *g, const struct ir_node *var, const struc
 		get_element(g, var, to, pto_index(g, 0));
 }
 
+/* Tiles are matrices, so a stack of products is one. */
+static void put_batch(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *ins[2], *out;
+
+	if (var->type->shape.n != 2) {
+		pto_mistake(g, &call->node, "Multiply matrix by matrix: pl.load() one of each stack in a loop",
+			    "No codegen registered for operation: %s of tiles with %u dimensions",
+			    call->op->name, var->type->shape.n);
+		return;
+	}
+	ins[0] = pto_tile_of(g, call->args.at[0]);
+	ins[1] = pto_tile_of(g, call->args.at[1]);
+	out = pto_tile_of(g, var);
+	pto_size(g, out);
+	pto_emit(g, "pto.tmatmul", ins, 2, out);
+}
+
 static const struct special {
 	const char *name;
 	void (*put)(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
@@ -678,7 +696,7 @@ static const struct special {
 	{ "block.sum", put_reduce }, { "block.max", put_reduce }, { "block.min", put_reduce },
 	{ "block.col_expand", put_col_expand }, { "block.transpose", put_transpose },
 	{ "block.matmul_bias", put_bias }, { "block.gemv_bias", put_bias },
-	{ "block.matmul_mx_bias", put_tiles },
+	{ "block.matmul_mx_bias", put_tiles }, { "block.batch_matmul", put_batch },
 	{ "block.sels", put_sels }, { "block.getval", put_getval }, { "block.setval", put_setval },
 	{ "block.ci", put_ci }, { "block.gather", put_gather }, { "block.gatherb", put_gather },
 	{ "block.scatter", put_scatter }, { "block.mrgsort", put_mrgsort },
