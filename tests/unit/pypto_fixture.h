@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program made node by node, for the tests of the PyPTO compiler's core: no Python is involved. */
+/* A program made node by node, for tests of the PyPTO compiler: no Python is involved. */
 #ifndef PYPTO_FIXTURE_H
 #define PYPTO_FIXTURE_H
 

@@ -17,6 +17,12 @@ struct intern_slot {
 	char text[];
 };
 
+struct px_owned {
+	struct px_owned *next;
+	void (*release)(void *what);
+	void *what;
+};
+
 void px_init(struct px *px)
 {
 	memset(px, 0, sizeof(*px));
@@ -26,6 +32,8 @@ void px_init(struct px *px)
 
 void px_fini(struct px *px)
 {
+	while (px->owned)
+		px_release(px, px->owned->what);
 	arena_fini(&px->arena);
 	free(px->names);
 	memset(px, 0, sizeof(*px));
@@ -38,7 +46,7 @@ void px_clear_diags(struct px *px)
 	px->n_errors = 0;
 }
 
-static __attribute__((noreturn)) void px_out_of_memory(struct px *px)
+void px_no_memory(struct px *px)
 {
 	if (px->escape)
 		longjmp(*px->escape, 1);
@@ -51,8 +59,32 @@ void *px_alloc(struct px *px, size_t count, size_t size)
 	void *p = arena_zalloc(&px->arena, count, size);
 
 	if (!p)
-		px_out_of_memory(px);
+		px_no_memory(px);
 	return p;
+}
+
+void px_own(struct px *px, void (*release)(void *what), void *what)
+{
+	struct px_owned *o = arena_new(&px->arena, struct px_owned);
+
+	if (!o) {
+		release(what);
+		px_no_memory(px);
+	}
+	*o = (struct px_owned){ px->owned, release, what };
+	px->owned = o;
+}
+
+/* What an escape left behind stands below what is released in order. */
+void px_release(struct px *px, void *what)
+{
+	struct px_owned **o = &px->owned, *found;
+
+	while ((*o)->what != what)
+		o = &(*o)->next;
+	found = *o;
+	*o = found->next;
+	found->release(what);
 }
 
 char *px_printf(struct px *px, const char *fmt, ...)
@@ -64,7 +96,7 @@ char *px_printf(struct px *px, const char *fmt, ...)
 	text = arena_vprintf(&px->arena, fmt, ap);
 	va_end(ap);
 	if (!text)
-		px_out_of_memory(px);
+		px_no_memory(px);
 	return text;
 }
 
@@ -76,7 +108,7 @@ static void names_grow(struct px *px)
 	struct intern_slot **names = calloc(slots, sizeof(*names)), *slot, *next;
 
 	if (!names)
-		px_out_of_memory(px);
+		px_no_memory(px);
 	for (i = 0; i < px->name_slots; i++) {
 		for (slot = px->names[i]; slot; slot = next) {
 			next = slot->next;
@@ -148,7 +180,7 @@ struct diag *diag_add(struct px *px, enum diag_class class, struct span span, co
 	diag->message = arena_vprintf(&px->arena, fmt, ap);
 	va_end(ap);
 	if (!diag->message)
-		px_out_of_memory(px);
+		px_no_memory(px);
 	diag->class = class;
 	diag->span = span;
 	*px->diags_end = diag;
@@ -165,7 +197,7 @@ void diag_hint(struct px *px, struct diag *diag, const char *fmt, ...)
 	diag->hint = arena_vprintf(&px->arena, fmt, ap);
 	va_end(ap);
 	if (!diag->hint)
-		px_out_of_memory(px);
+		px_no_memory(px);
 }
 
 /* ---- Growing text ---- */

@@ -36,6 +36,7 @@ struct diag {
 };
 
 struct intern_slot;
+struct px_owned;
 struct px {
 	struct arena arena;
 	struct intern_slot **names;
@@ -43,6 +44,7 @@ struct px {
 	struct diag *diags, **diags_end;
 	unsigned int n_errors;
 	jmp_buf *escape;	/* where px_alloc() goes when memory is short */
+	struct px_owned *owned;	/* newest first */
 };
 
 void px_init(struct px *px);
@@ -57,6 +59,16 @@ void px_clear_diags(struct px *px);
  * with px_guard(), so that the code between needs no checks.
  */
 void *px_alloc(struct px *px, size_t count, size_t size);
+/* Memory is short: goes where px_alloc() goes. */
+void px_no_memory(struct px *px) __attribute__((noreturn));
+
+/*
+ * Memory outside of the arena: px_fini() releases @what, when nobody has before, because an escape
+ * left the code that was to do it. Last in, first out.
+ */
+void px_own(struct px *px, void (*release)(void *what), void *what);
+void px_release(struct px *px, void *what);
+
 #define px_new(px, type)	((type *)px_alloc((px), 1, sizeof(type)))
 char *px_printf(struct px *px, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -66,7 +78,7 @@ const char *px_intern_n(struct px *px, const char *text, size_t size);
 
 /*
  * Sets @result to the value of @call, run with px->escape set; to @failed when memory is short.
- * What @call owns besides the arena is lost then.
+ * What @call has besides the arena is lost then, unless it is px_own()ed.
  */
 #define px_guard(px, result, call, failed)					\
 	do {									\

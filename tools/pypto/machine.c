@@ -317,6 +317,11 @@ static void build_body(struct machine *mc, struct ir_node *body)
 
 /* ---- Module ---- */
 
+static void free_module(void *m)
+{
+	pto_module_free(m);
+}
+
 static int start(struct machine *mc, const char *name)
 {
 	struct pto_type tile = { .kind = PTO_T_TILE, .elem = PTO_F32, .rank = 2,
@@ -327,6 +332,7 @@ static int start(struct machine *mc, const char *name)
 	mc->m = pto_module_new(name);
 	if (!mc->m)
 		return -ENOMEM;
+	px_own(mc->px, free_module, mc->m);
 	mc->m->arch = mc->arch;
 	f = mc->func = arena_zalloc(&mc->m->arena, 1, sizeof(*f));
 	if (!f)
@@ -372,7 +378,8 @@ int machine_build(struct machine *mc, struct px *px, const struct ir_function *f
 
 void machine_fini(struct machine *mc)
 {
-	pto_module_free(mc->m);
+	if (mc->m)
+		px_release(mc->px, mc->m);
 	mc->m = NULL;
 }
 
@@ -386,9 +393,12 @@ bool machine_may_share(struct px *px, const struct ir_call *call, unsigned int a
 	bool may = false;
 	unsigned int i, in = UINT32_MAX, out = UINT32_MAX;
 
-	if (!start(&mc, "share"))
-		op = machine_call(&mc, call, result);
-	for (i = 0; op && !mc.m->no_memory && i < op->n_operands; i++) {
+	if (start(&mc, "share"))
+		px_no_memory(px);
+	op = machine_call(&mc, call, result);
+	if (mc.m->no_memory)
+		px_no_memory(px);
+	for (i = 0; op && i < op->n_operands; i++) {
 		if (op->operand[i].value == machine_value(&mc, call->args.at[arg])) {
 			may = in == UINT32_MAX || may;
 			in = i;

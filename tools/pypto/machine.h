@@ -45,7 +45,7 @@ struct machine {
 };
 
 /**
- * machine_build() - @f, which has memory references, as a module; mc->px->escape is not taken
+ * machine_build() - @f, which has memory references, as a module
  *
  * Return: 0 or -ENOMEM. machine_fini() in both cases.
  */

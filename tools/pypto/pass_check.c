@@ -103,29 +103,35 @@ static int complete(struct pto_pass_ctx *c, struct pto_op *func)
 	return rc;
 }
 
+static void free_diags(void *d)
+{
+	pto_diags_fini(d);
+}
+
 static int check_function(struct px *px, const struct px_pass *pass, const struct ir_function *f,
 			  int arch, enum machine_view view)
 {
 	bool authored = view == MACHINE_BUFFERS && (pass->check & CHECK_AUTHORED);
 	struct pto_options options = { .arch_given = true, .arch = (enum pto_arch)arch };
 	struct pto_pass_ctx c = { .options = &options, .arch = (enum pto_arch)arch };
-	struct pto_diags d;
+	struct pto_diags *d = px_new(px, struct pto_diags);
 	struct machine mc;
 	int rc = machine_build(&mc, px, f, (enum pto_arch)arch, view);
 
-	pto_diags_init(&d);
+	pto_diags_init(d);
+	px_own(px, free_diags, d);
 	c.module = mc.m;
-	c.diags = &d;
+	c.diags = d;
 	if (!rc && !mc.full) {
 		if (view == MACHINE_VALUES)
 			rc = complete(&c, mc.func->op);
-		rc = rc ? rc : pto_check_hazards(mc.m, &options, &d);
+		rc = rc ? rc : pto_check_hazards(mc.m, &options, d);
 		if (rc == -EINVAL && authored)
-			report_authored(px, f, &d);
+			report_authored(px, f, d);
 		else if (rc == -EINVAL)
-			report(px, pass, f, &d);
+			report(px, pass, f, d);
 	}
-	pto_diags_fini(&d);
+	px_release(px, d);
 	machine_fini(&mc);
 	return rc;
 }

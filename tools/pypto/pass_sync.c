@@ -226,14 +226,15 @@ static bool is_safe(struct px *px, const struct ir_function *f, int arch)
 	struct pto_options options = { .arch_given = true, .arch = (enum pto_arch)arch };
 	struct pto_diags d;
 	struct machine mc;
-	bool safe;
+	int rc = machine_build(&mc, px, f, options.arch, MACHINE_BUFFERS);
 
 	pto_diags_init(&d);
-	safe = !machine_build(&mc, px, f, options.arch, MACHINE_BUFFERS) &&
-	       !pto_check_hazards(mc.m, &options, &d);
-	machine_fini(&mc);
+	rc = rc ? rc : pto_check_hazards(mc.m, &options, &d);
 	pto_diags_fini(&d);
-	return safe;
+	machine_fini(&mc);
+	if (rc == -ENOMEM)
+		px_no_memory(px);
+	return !rc;
 }
 
 /*
@@ -254,19 +255,26 @@ static struct ir_node *thin_out(struct place_sync *p, const struct ir_function *
 	return body;
 }
 
+static void free_sync(void *s)
+{
+	sync_fini(s);
+}
+
 static int decide(struct place_sync *p, const struct ir_function *f, int arch)
 {
 	struct pto_pass_ctx c = { .arch = (enum pto_arch)arch };
-	struct sync s = { .c = &c, .no_ids = true };
+	struct sync *s = px_new(p->px, struct sync);
 	int rc = machine_build(&p->mc, p->px, f, c.arch, MACHINE_BUFFERS);
 
+	*s = (struct sync){ .c = &c, .no_ids = true };
 	c.module = p->mc.m;
-	if (!rc) {
-		rc = sync_decide(&s, p->mc.func->op);
-		if (!rc)
-			place_all(p, &s);
-		sync_fini(&s);
-	}
+	if (rc)
+		return rc;
+	px_own(p->px, free_sync, s);
+	rc = sync_decide(s, p->mc.func->op);
+	if (!rc)
+		place_all(p, s);
+	px_release(p->px, s);
 	return rc;
 }
 
@@ -285,7 +293,7 @@ static struct ir_function *sync_function(struct px *px, struct ir_function *old,
 	rc = decide(&p, old, options->arch);
 	machine_fini(&p.mc);
 	if (rc)
-		longjmp(*px->escape, 1);
+		px_no_memory(px);
 	f = ir_copy(px, &old->node);
 	body = thin_out(&p, old, write_body(&p, old->body, NULL), options->arch);
 	f->body = pass_grouped(px, body, NULL);
