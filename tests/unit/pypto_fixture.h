@@ -26,6 +26,16 @@
 		assert_int_equal(rc_, 0);		\
 	} while (0)
 
+/* Row @i of a table of tests, in a context of its own. */
+static inline void guarded_row(void (*test)(struct px *px, size_t i), size_t i)
+{
+	struct px px;
+
+	px_init(&px);
+	guarded(&px, test(&px, i));
+	px_fini(&px);
+}
+
 /* A list of @n nodes. */
 static inline struct ir_list nodes(struct px *px, unsigned int n, ...)
 {

@@ -457,15 +457,9 @@ static void one_damage(struct px *px, size_t i)
 
 static void nodes_that_no_compiler_makes_are_refused(void **state)
 {
-	struct px px;
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		px_init(&px);
-		guarded(&px, one_damage(&px, i));
-		px_fini(&px);
-	}
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
+		guarded_row(one_damage, i);
 }
 
 static void same_name_twice(struct px *px)

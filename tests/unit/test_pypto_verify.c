@@ -194,15 +194,9 @@ static void one_rule(struct px *px, size_t i)
 
 static void each_rule_is_checked(void **state)
 {
-	struct px px;
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		px_init(&px);
-		guarded(&px, one_rule(&px, i));
-		px_fini(&px);
-	}
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		guarded_row(one_rule, i);
 }
 
 /* ---- The hazard checker ---- */
@@ -301,15 +295,9 @@ static void one_need(struct px *px, size_t i)
 
 static void pass_refuses_what_lacks_a_property(void **state)
 {
-	struct px px;
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		px_init(&px);
-		guarded(&px, one_need(&px, i));
-		px_fini(&px);
-	}
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		guarded_row(one_need, i);
 }
 
 /* Nodes are shared between programs: a pass makes new ones. */
