@@ -142,7 +142,9 @@ static const struct fold_row {
 	{ IR_FLOOR_DIV, 1, 0, 0, true }, { IR_FLOOR_MOD, 1, 0, 0, true },
 	{ IR_FLOOR_DIV, INT64_MIN, -1, 0, true }, { IR_ADD, INT64_MAX, 1, 0, true },
 	{ IR_SUB, INT64_MIN, 1, 0, true }, { IR_MUL, INT64_MAX, 2, 0, true },
-	{ IR_POW, 2, 3, 0, true },
+	{ IR_POW, 2, 3, 8, false }, { IR_POW, -1, 3, -1, false }, { IR_POW, 0, 0, 1, false },
+	{ IR_POW, 2, 63, 0, true }, { IR_POW, 2, -1, 0, true },
+	{ IR_BIT_SHL, 3, 2, 12, false }, { IR_BIT_SHL, 1, 63, 0, true }, { IR_BIT_SHR, -8, 1, -4, false },
 };
 
 TEST(constants_fold_by_floor_and_never_overflow)
