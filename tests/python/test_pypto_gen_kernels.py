@@ -137,6 +137,23 @@ def test_case_58_cce_waits_for_what_it_sets_and_uses_allocated_addresses():
     assert "using aGlobalShapeDim5 = Shape<1, 1, 1, 32, 32>;" in found
 
 
+@pytest.mark.parametrize("valid, size, part", [("[32, 32]", "[n, 32]", "n, 32"), ("[n, 32]", "[32, 32]", None),
+                                               ("[n, 32]", "[8, 32]", "8, 32"), ("[32, 32]", "[16, n]", "16, n"),
+                                               ("[16, 32]", "[32, 32]", None)])
+def test_a_store_writes_the_region_that_it_names_and_no_more_than_is_valid(valid, size, part, tmp_path):
+    import subprocess
+
+    from pypto import _compile
+    p = kernel(f"t = pl.load(a, [0, 0], [32, 32], valid_shapes={valid})", f"o = pl.store(t, [0, 0], {size}, o)",
+               params=", n: pl.INT32")
+    found = text(p, "cce", strategy="Default")
+    assert re.findall(r"t\.SetValidShape\((.*?)\);\n    TSTORE", found) == ([part] if part else [])
+    found = text(p)
+    assert len(re.findall(r"pto\.set_validshape|pto\.subview", found)) == (1 if part else 0)
+    (tmp_path / "k.pto").write_text(found)
+    subprocess.run([_compile.find_ptoas(), tmp_path / "k.pto", "--enable-insert-sync"], check=True, capture_output=True)
+
+
 def test_constants_are_keyed_by_value_and_type():
     found = text(kernel(*LOAD, "t = pl.add(pl.cast(pl.add(pl.cast(ta, pl.FP16), 1.5), pl.FP32), 1.5)", STORE))
     assert "%cst = arith.constant 1.500000e+00 : f16" in found and "%cst_1 = arith.constant 1.500000e+00 : f32" in found

@@ -224,35 +224,26 @@ static void put_load(struct pto_gen *g, const struct ir_node *var, const struct 
 	pto_line(g, "TLOAD(%s, %s);", t->v.name, global);
 }
 
-/* What is stored: the tile's valid region, or less. */
-static const struct ir_list *stored(struct pto_gen *g, const struct ir_call *call)
+static void put_valid(struct pto_gen *g, const struct pto_tile *t, const struct ir_list *sizes)
 {
-	const struct ir_list *shapes = elements(call->args.at[2]);
-	const struct ir_list *have = valid_of(call->args.at[0]->type);
-	struct ir_list *sizes = px_new(g->px, struct ir_list);
-	uint32_t d;
-
-	for (d = shapes->n > have->n ? shapes->n - have->n : 0; d < shapes->n; d++)
-		list_push(g->px, sizes, shapes->at[d]);
-	return all_constant(sizes) && all_constant(have) &&
-	       (pto_dim(sizes, 0) < pto_dim(have, 0) || pto_dim(sizes, 1) < pto_dim(have, 1)) ?
-	       sizes : have;
+	pto_line(g, "%s.SetValidShape(%s, %s);", t->v.name,
+		 sizes->n > 1 ? gen_expr(g->cxx, sizes->at[sizes->n - 2]) : "1",
+		 gen_expr(g->cxx, sizes->at[sizes->n - 1]));
 }
 
 static void put_store(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	struct cce_tensor *tensor = cce_tensor_of(g, call->args.at[3]);
 	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
-	const struct ir_list *sizes = stored(g, call), *have = valid_of(call->args.at[0]->type);
-	const char *global = window(g, tensor, elements(call->args.at[1]), sizes), *name;
+	const struct ir_list sizes = pto_stored(g, call), *have = valid_of(call->args.at[0]->type);
+	const char *global = window(g, tensor, elements(call->args.at[1]), &sizes), *name;
+	bool part = !shape_equal(&sizes, have);
 
-	if (sizes != have)
-		pto_line(g, "%s.SetValidShape(%lld, %lld);", t->v.name,
-			 (long long)pto_dim(sizes, 1), (long long)pto_dim(sizes, 0));
+	if (part)
+		put_valid(g, t, &sizes);
 	pto_line(g, "TSTORE(%s, %s);", global, t->v.name);
-	if (sizes != have)
-		pto_line(g, "%s.SetValidShape(%lld, %lld);", t->v.name,
-			 (long long)pto_dim(have, 1), (long long)pto_dim(have, 0));
+	if (part)
+		put_valid(g, t, have);
 	if (!var)
 		return;
 	name = gen_take_name(&g->cxx->names, gen_base_name(g->px, IR_AS(var, var)->name));

@@ -107,6 +107,8 @@ bool cce_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_
 /* gen_pto_op.c, gen_pto_move.c: operators */
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+/* The region that a store writes: as many extents as the tile has. */
+struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call);
 bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 void pto_pipes(struct pto_gen *g);
 void pto_free(struct pto_gen *g, const struct ir_node *pipe);

@@ -125,30 +125,60 @@ static bool all_constant(const struct ir_list *list)
 	return true;
 }
 
-/* The last extents of the store's region: as many as the tile has. */
-static struct ir_list stored_sizes(struct pto_gen *g, const struct ir_list *shapes, uint32_t rank)
+/* Of an author's extent and a valid one the smaller; the author's is not larger (section 18). */
+static struct ir_node *stored_extent(struct ir_node *size, struct ir_node *valid,
+				     const struct ir_node *whole)
 {
-	struct ir_list out = { 0 };
-	uint32_t d;
+	if (size->kind != IR_CONST_INT)
+		return size;
+	if (valid->kind == IR_CONST_INT)
+		return IR_AS(size, const)->value < IR_AS(valid, const)->value ? size : valid;
+	return dim_equal(size, whole) ? valid : size;
+}
 
-	for (d = shapes->n > rank ? shapes->n - rank : 0; d < shapes->n; d++)
-		list_push(g->px, &out, shapes->at[d]);
+struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call)
+{
+	const struct ir_type *type = call->args.at[0]->type;
+	const struct ir_list *shapes = elements(call->args.at[2]), *valid = valid_of(type);
+	uint32_t skip = shapes->n > valid->n ? shapes->n - valid->n : 0, d;
+	struct ir_list out = { 0 };
+
+	for (d = skip; d < shapes->n; d++)
+		list_push(g->px, &out, stored_extent(shapes->at[d], valid->at[d - skip],
+						     type->shape.at[d - skip]));
 	return out;
+}
+
+/* The tile with another valid region, which is known when it runs. */
+static struct pto_value partly(struct pto_gen *g, struct pto_tile *t, const struct ir_list *sizes)
+{
+	struct ir_type *type = type_copy(g->px, t->type);
+	const char *rows = sizes->n > 1 ? pto_index_expr(g, sizes->at[sizes->n - 2]) :
+					  pto_index(g, 1);
+	const char *columns = pto_index_expr(g, sizes->at[sizes->n - 1]);
+	struct pto_value v;
+	uint32_t i;
+
+	type->view.valid = (struct ir_list){ 0 };
+	for (i = 0; i < 2; i++)	/* open extents, which set_validshape wants */
+		list_push(g->px, &type->view.valid,
+			  ir_var(g->px, "_extent", type_scalar(g->px, DT_INDEX), g->at));
+	v = pto_alias(g, t, type);
+	pto_line(g, "pto.set_validshape %s, %s, %s : %s", v.name, rows, columns, v.type);
+	return v;
 }
 
 static void put_store(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	const struct ir_node *tile = call->args.at[0], *tensor = call->args.at[3];
 	const struct ir_list *valid = valid_of(tile->type);
-	struct ir_list sizes = stored_sizes(g, elements(call->args.at[2]), valid->n);
+	struct ir_list sizes = pto_stored(g, call);
 	struct pto_tile *t = pto_tile_of(g, tile);
 	struct pto_value from = t->v, p;
 
-	if (all_constant(&sizes) && all_constant(valid) && !shape_equal(&sizes, valid) &&
-	    (pto_dim(&sizes, 0) < pto_dim(valid, 0) || pto_dim(&sizes, 1) < pto_dim(valid, 1)))
-		from = corner(g, t, &sizes);
-	else
-		sizes = *valid;
+	if (!shape_equal(&sizes, valid))
+		from = all_constant(&sizes) && all_constant(valid) ? corner(g, t, &sizes) :
+			partly(g, t, &sizes);
 	p = partition(g, tensor, elements(call->args.at[1]), &sizes);
 	pto_line(g, "pto.tstore ins(%s : %s) outs(%s : %s)", from.name, from.type, p.name, p.type);
 	if (var)
