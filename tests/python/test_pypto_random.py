@@ -24,6 +24,11 @@ def test_damaged_programs_are_refused_at_a_place(first):
     assert refused > 20
 
 
+@pytest.mark.parametrize("seed, platform, backend", [(3, "a2a3sim", "PTO"), (4, "a5sim", "CCE")])
+def test_chips_compute_what_the_interpreter_does(seed, platform, backend):
+    pypto_random.check_chip(seed, platform, backend)
+
+
 @pytest.mark.parametrize("annotation, column, text", [
     ("pl.Tensor[[8], pl.FP33]", 25, "Unknown dtype: FP33"), ("pl.Foo", 10, "Incomplete type annotation: pl.Foo"),
     ("pl.Foo[[8], pl.FP32]", 10, "Unknown type annotation: pl.Foo"),

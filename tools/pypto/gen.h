@@ -19,6 +19,7 @@ enum gen_core { CORE_CUBE, CORE_VECTOR };
 struct gen_names {
 	struct px *px;
 	struct var_map taken;
+	struct var_map numbers;		/* name -> up to which number it is taken */
 };
 
 /*

@@ -125,14 +125,19 @@ static const char *usable(struct px *px, const char *name)
 
 const char *gen_take_names(struct gen_names *names, const char *name, const char *const *suffixes)
 {
-	const char *one;
-	unsigned int n;
+	const char *base, *one, *key;
+	uintptr_t n = 1;
 
-	name = usable(names->px, name);
-	one = px_intern(names->px, name);
-	names->taken.px = names->px;
-	for (n = 1; !is_free(names, one, suffixes); n++)
-		one = px_intern(names->px, px_printf(names->px, "%s_%u", name, n));
+	base = one = px_intern(names->px, usable(names->px, name));
+	names->taken.px = names->numbers.px = names->px;
+	/* what was taken for these suffixes stays so; the first of them tells which they are */
+	key = *suffixes ? px_intern(names->px, px_printf(names->px, "%s %s", base, *suffixes)) :
+	      base;
+	if (!is_free(names, one, suffixes))
+		n += (uintptr_t)var_map_get(&names->numbers, (const void *)key);
+	for (; !is_free(names, one, suffixes); n++)
+		one = px_intern(names->px, px_printf(names->px, "%s_%u", base, (unsigned int)n));
+	var_map_set(&names->numbers, (const void *)key, (void *)(n - 1));
 	take(names, one);
 	for (; *suffixes; suffixes++)
 		take(names, px_intern(names->px, px_printf(names->px, "%s%s", one, *suffixes)));

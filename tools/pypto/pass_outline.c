@@ -12,7 +12,7 @@ struct outline {
 	struct px *px;
 	struct ir_program *out;
 	struct ir_function *parent;
-	struct var_map outside;		/* variable -> itself: used outside of the region at hand */
+	struct var_map uses;		/* variable -> how often the parent uses it */
 	unsigned int next;
 };
 
@@ -268,24 +268,16 @@ static bool tile_leaves(struct outline *o, const struct ir_list *outputs, struct
 
 /* ---- The parent ---- */
 
-struct outside_search {
-	struct var_map *used;
-	const struct ir_node *scope;
-};
-
-static bool find_outside(void *data, struct ir_node *node)
+/* Uses of each variable below @stmt, added to @counts; a definition is no use. */
+static bool count_use(void *counts, struct ir_node *node)
 {
-	struct outside_search *s = data;
-
-	if (node == s->scope)
-		return false;
 	if (ir_is_var(node))
-		var_map_set(s->used, node, node);
-	if (node->kind == IR_ASSIGN) {	/* a definition is no use */
-		ir_walk(IR_AS(node, assign)->value, find_outside, data);
-		return false;
-	}
-	return true;
+		var_map_set(counts, node,
+			    (void *)((uintptr_t)var_map_get(counts, node) + 1));
+	if (node->kind != IR_ASSIGN)
+		return true;
+	ir_walk(IR_AS(node, assign)->value, count_use, counts);
+	return false;
 }
 
 static void outline_scope(struct outline *o, struct ir_scope *scope, struct ir_list *stmts)
@@ -293,17 +285,15 @@ static void outline_scope(struct outline *o, struct ir_scope *scope, struct ir_l
 	struct region r = { .px = o->px, .defined = { .px = o->px }, .used = { .px = o->px },
 			    .written = { .px = o->px }, .read = { .px = o->px },
 			    .covered = { .px = o->px } };
-	struct outside_search search;
+	struct var_map inside = { .px = o->px };
 	struct ir_list outputs = { 0 };
 	struct ir_function *f;
 	uint32_t i;
 
-	o->outside = (struct var_map){ .px = o->px };
-	search = (struct outside_search){ &o->outside, &scope->node };
-	ir_walk(o->parent->body, find_outside, &search);
+	ir_walk(scope->body, count_use, &inside);
 	find_all(&r, scope->body);
-	for (i = 0; i < r.defs.n; i++)
-		if (var_map_get(&o->outside, r.defs.at[i]))
+	for (i = 0; i < r.defs.n; i++)	/* used outside too */
+		if (var_map_get(&o->uses, r.defs.at[i]) != var_map_get(&inside, r.defs.at[i]))
 			list_push(o->px, &outputs, r.defs.at[i]);
 	if (tile_leaves(o, &outputs, scope->node.span))
 		return;
@@ -431,6 +421,8 @@ static void outline_function(struct outline *o, const struct ir_program *program
 		f->body = gather_body(o->px, f->body);
 	o->parent = ir_copy(o->px, &f->node);
 	o->next = 0;
+	o->uses = (struct var_map){ .px = o->px };
+	ir_walk(f->body, count_use, &o->uses);
 	if (old->func_type == FN_OPAQUE)
 		f->body = outline_body(o, f->body);
 	else if (f->body != old->body)
