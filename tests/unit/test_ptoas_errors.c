@@ -34,6 +34,7 @@ static const struct {
 } refused[] = {
 	/* types: 8.3 */
 	{ A3, T1("loc=ub, dtype=f32, ..."), "unknown loc: ub" },
+	{ A3, T1("<, 16x16xf32"), "unknown loc: " },
 	{ A3, T1("vec, 16x16xf32, blayout=diagonal"), "unknown blayout: diagonal" },
 	{ A3, T1("vec, 16x16xf32, slayout=box"), "unknown slayout: box" },
 	{ A3, T1("vec, 16x16xf32, pad=4"), "unknown pad: 4" },

@@ -145,7 +145,7 @@ static int one_of(struct parser *p, const char *what, const char *const *names, 
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (strlen(names[i]) == s.size && !memcmp(names[i], s.at, s.size))
+		if (s.size && strlen(names[i]) == s.size && !memcmp(names[i], s.at, s.size))
 			return i;
 	fail(p, s.at, NULL, "unknown %s: %.*s", what, (int)s.size, s.at);
 	return -1;
