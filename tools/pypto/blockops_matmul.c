@@ -58,7 +58,8 @@ bool block_product_possible(struct blockops *b, const struct ir_call *call, stru
 	}
 	if (what)
 		diag_hint(b->px, diag_add(b->px, DIAG_COMPILE, span,
-					  "pl.matmul() on tensors is not generated for %s", what), hint);
+					  "pl.matmul() on tensors is not generated for %s", what),
+			  "%s", hint);
 	return !what;
 }
 
