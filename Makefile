@@ -161,7 +161,7 @@ do-check-asan do-check-tsan: do-check-%: variant-%
 # gcc and clang leave different things undefined, so the conformance tests run with both
 clang_items = deadline=300 build=$(BUILD)/clang $(patsubst $(BUILD)/%,cmocka=$(BUILD)/clang/%,$(conformance_TESTS))
 do-check: tests lint-clang $(full_NEEDS) $(CHECK_VARIANTS:%=variant-%)
-	$(Q)scripts/run-tests build=$(BUILD) deadline=1800 $(addprefix step=,$(lint_STEPS)) deadline=300 $(quick_items) \
+	$(Q)scripts/run-tests build=$(BUILD) deadline=1800 $(addprefix step=,$(lint_STEPS)) deadline=900 $(quick_items) \
 		$(clang_items) $(foreach v,$(CHECK_VARIANTS),$(call variant_items,$v)) $(full_ITEMS)
 
 clean:
