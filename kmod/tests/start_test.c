@@ -28,7 +28,7 @@ static void other_devices_are_left_alone(struct kunit *test)
 {
 	EXPECT_REFUSED(test, -ENODEV, regs->magic = 0);
 	EXPECT_REFUSED(test, -ENODEV, regs->magic = ~0u);
-	EXPECT_REFUSED(test, -ENODEV, regs->magic = cpu_to_be32(SIMPLER_HW_MAGIC));
+	EXPECT_REFUSED(test, -ENODEV, regs->magic = swab32(SIMPLER_HW_MAGIC));
 	EXPECT_REFUSED(test, -ENODEV, regs->version_major = 0);
 	EXPECT_REFUSED(test, -ENODEV, regs->version_major = SIMPLER_HW_VERSION_MAJOR + 1);
 	EXPECT_REFUSED(test, -ENODEV, regs->version_minor = 0);
