@@ -71,6 +71,7 @@ struct checker {
 		for (int i = 0; i < PTO_ARENA_COUNT; i++)
 			arena[i].end();
 		memory.end();
+		free(events);
 	}
 };
 
