@@ -18,6 +18,8 @@
  * of clocks, and a thread that is ended meanwhile takes a lock of the sanitizer with it.
  */
 #define FIXTURE_WATCHDOG_MS	(SANITIZE_THREAD ? 120000 : 5000)
+/* Where the watchdog itself is tested. */
+#define FIXTURE_SHORT_MS	(SANITIZE_THREAD ? 1500 : 150)
 
 struct chip_fixture {
 	struct model *model;

@@ -70,7 +70,7 @@ int script_teardown(void **state)
 int script_short_watchdog(void **state)
 {
 	script_teardown(state);
-	script_watchdog_ms = 100;
+	script_watchdog_ms = FIXTURE_SHORT_MS;
 	return script_setup(state);
 }
 

@@ -521,7 +521,7 @@ static void a_constructor_that_does_not_return_is_ended(void **state)
 	void *c;
 
 	(void)state;
-	open_chip_with(200);
+	open_chip_with(FIXTURE_SHORT_MS);
 	c = callable_with("stuck", &bytes);
 	bad_upload(upload(c, bytes, 9), -ELIBBAD, "does not return");
 	works_afterwards();
@@ -535,7 +535,7 @@ static void the_dynamic_linker_is_not_interrupted(void **state)
 	void *c;
 
 	(void)state;
-	open_chip_with(200);
+	open_chip_with(FIXTURE_SHORT_MS);
 	c = callable_with("slow_link", &bytes);
 	assert_int_equal(error_of(upload(c, bytes, 9)), 0);
 	works_afterwards();

@@ -14,7 +14,6 @@
 #include "simpler/error.h"
 
 #define ELEMENTS 1024
-#define SHORT_MS 150	/* where the watchdog itself is tested */
 
 static struct chip_fixture f;
 static float x[ELEMENTS];
@@ -412,7 +411,7 @@ static void orchestration_that_crashes(void **state)
 static void endless_kernel_ends_by_watchdog(void **state)
 {
 	(void)state;
-	open_watched(SHORT_MS);
+	open_watched(FIXTURE_SHORT_MS);
 	fixture_run(&f, 1, 5ull);
 	fixture_expect(&f, SIMPLER_RUN_SCHEDULER_TIMEOUT, "does not return");
 	assert_int_equal(f.status.sub_class, 1);
@@ -424,7 +423,7 @@ static void endless_kernel_ends_by_watchdog(void **state)
 static void endless_orchestration_ends_by_watchdog(void **state)
 {
 	(void)state;
-	open_watched(SHORT_MS);
+	open_watched(FIXTURE_SHORT_MS);
 	fixture_run(&f, 1, 14ull);
 	fixture_expect(&f, SIMPLER_RUN_SCHEDULER_TIMEOUT, "sub_class=S5");
 	works_afterwards();
@@ -434,7 +433,7 @@ static void endless_orchestration_ends_by_watchdog(void **state)
 static void injected_faults_end_the_run(void **state)
 {
 	(void)state;
-	open_watched(SHORT_MS);
+	open_watched(FIXTURE_SHORT_MS);
 	model_inject(f.context, MODEL_INJECT_LOST_COMPLETION, 3);
 	fixture_run(&f, 2, 1ull, 10ull);
 	fixture_expect(&f, SIMPLER_RUN_SCHEDULER_TIMEOUT, "its completion was lost");
@@ -510,7 +509,7 @@ static void chip_case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits(
 	script_order("CE");
 	script_teardown(NULL);
 	/* for ever, if that is how it is */
-	script_watchdog_ms = SHORT_MS;
+	script_watchdog_ms = FIXTURE_SHORT_MS;
 	script_setup(NULL);
 	rings_of_scripts(4, 4096);
 	script_fails(SIMPLER_RUN_SCHEDULER_TIMEOUT, "waiting for heap space",
@@ -525,7 +524,7 @@ static void chip_case_36_behind_a_running_task_of_a_closed_scope_a_submit_waits(
 static void tasks_that_wait_for_ever_are_stall_class_4(void **state)
 {
 	(void)state;
-	script_watchdog_ms = SHORT_MS;
+	script_watchdog_ms = FIXTURE_SHORT_MS;
 	script_setup(NULL);
 	script_fails(SIMPLER_RUN_SCHEDULER_TIMEOUT, "sub_class=S4", "keep A; stamp B wait:A");
 	assert_int_equal(script_chip.status.sub_class, 4);

@@ -471,7 +471,7 @@ static void a_context_ends_while_a_kernel_never_returns(void **state)
 	static float x[16];
 
 	(void)state;
-	fixture_open_variant(&own, 100);
+	fixture_open_variant(&own, FIXTURE_SHORT_MS);
 	fixture_load(&own, "failures", "add_one,crash,endless,push,pop,abuse");
 	fixture_tensor(&own, 0, x, 0, 4, 16);
 	own.launch.scalar_count = 1;
