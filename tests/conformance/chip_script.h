@@ -23,7 +23,7 @@ extern float script_x[SCRIPT_ROWS][SCRIPT_COLUMNS], script_y[SCRIPT_ROWS][SCRIPT
 int script_setup(void **state);
 int script_setup_older(void **state);
 int script_teardown(void **state);
-/* Setup and teardown of one test whose launches may stand still: they end after FIXTURE_SHORT_MS. */
+/* Setup and teardown of one test whose launches may stand still, for FIXTURE_SHORT_MS. */
 int script_short_watchdog(void **state);
 int script_long_watchdog(void **state);
 
