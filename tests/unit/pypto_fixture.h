@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../../tools/pypto/blockops.h"
 #include "../../tools/pypto/ops.h"
 #include "../../tools/pypto/pass.h"
 #include "../../tools/pypto/walk.h"
@@ -56,15 +57,7 @@ static inline struct ir_node *number(struct px *px, int64_t value)
 
 static inline struct ir_node *tuple_of(struct px *px, struct ir_list elements)
 {
-	struct ir_tuple *tuple = ir_new(px, IR_MAKE_TUPLE, AT(1), NULL);
-	const struct ir_type **types = px_alloc(px, elements.n + 1, sizeof(*types));
-	uint32_t i;
-
-	for (i = 0; i < elements.n; i++)
-		types[i] = elements.at[i]->type;
-	tuple->elements = elements;
-	tuple->node.type = type_tuple(px, types, elements.n);
-	return &tuple->node;
+	return block_list(px, &elements, AT(1));
 }
 
 static inline struct ir_node *pair_of(struct px *px, int64_t a, int64_t b)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "blockops.h"
 #include "gen.h"
 #include "outline.h"
 
@@ -186,19 +187,6 @@ static void find_roots(struct roots *r, struct ir_node *body)
 
 /* ---- The copy ---- */
 
-static struct ir_node *list_node(struct px *px, struct ir_list elements, struct span span)
-{
-	const struct ir_type **types = px_alloc(px, elements.n + 1, sizeof(const struct ir_type *));
-	struct ir_tuple *tuple = ir_new(px, IR_MAKE_TUPLE, span, NULL);
-	uint32_t i;
-
-	for (i = 0; i < elements.n; i++)
-		types[i] = elements.at[i]->type;
-	tuple->elements = elements;
-	tuple->node.type = type_tuple(px, types, elements.n);
-	return &tuple->node;
-}
-
 /* "_r0 = create(); with incore: _r1 = assemble(_r0, value)": _r1, or NULL with a mistake. */
 static struct ir_node *copied(struct px *px, struct ir_node *value, uint32_t number,
 			      struct ir_list *out)
@@ -206,14 +194,14 @@ static struct ir_node *copied(struct px *px, struct ir_node *value, uint32_t num
 	struct op_use create = { .px = px, .op = op_find("tensor.create"), .span = value->span };
 	struct op_use assemble = { .px = px, .op = op_find("tensor.assemble"), .span = value->span };
 	struct ir_attr dtype = { .key = "dtype", .kind = AT_DTYPE, .i = value->type->dtype };
-	struct ir_list shape = list_copy(px, &value->type->shape), zeros = { 0 };
+	struct ir_list zeros = { 0 };
 	struct ir_scope *scope = ir_new(px, IR_SCOPE, value->span, NULL);
 	struct ir_node *call, *place, *var;
 	uint32_t i;
 
-	for (i = 0; i < shape.n; i++)
+	for (i = 0; i < value->type->shape.n; i++)
 		list_push(px, &zeros, ir_int(px, 0, DT_INDEX, value->span));
-	list_push(px, &create.args, list_node(px, shape, value->span));
+	list_push(px, &create.args, block_list(px, &value->type->shape, value->span));
 	create.attrs = &dtype;
 	create.n_attrs = 1;
 	call = op_call(&create);
@@ -223,7 +211,7 @@ static struct ir_node *copied(struct px *px, struct ir_node *value, uint32_t num
 	list_push(px, out, ir_assign(px, place, call, value->span));
 	list_push(px, &assemble.args, place);
 	list_push(px, &assemble.args, value);
-	list_push(px, &assemble.args, list_node(px, zeros, value->span));
+	list_push(px, &assemble.args, block_list(px, &zeros, value->span));
 	call = op_call(&assemble);
 	if (!call)
 		return NULL;

@@ -268,12 +268,17 @@ static void *pin_and_unpin(void *arg)
 	return NULL;
 }
 
+/* Threads that stand still fail the test; how long they take otherwise does not matter. */
 static void await_rounds(struct race *r, uint64_t more)
 {
 	uint64_t until = r->rounds + more;
+	unsigned int left = 1000000;
 
-	while (r->rounds < until)
+	while (r->rounds < until && left--)
 		usleep(100);
+	if (r->rounds < until)
+		fail_msg("the threads stand still: %llu rounds are missing",
+			 (unsigned long long)(until - r->rounds));
 }
 
 /* A page fault and a call of the same process meet when the chip goes. */
