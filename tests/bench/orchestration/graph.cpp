@@ -7,6 +7,9 @@
 
 #include "pto_orchestration_api.h"
 
+#include <algorithm>
+#include <new>
+
 enum { EMPTY, WORK, CHECK };
 
 constexpr uint32_t MAX_SLOTS = 4096, SCOPE = 1000;
@@ -72,14 +75,23 @@ template <graph_kind kind> static void submit_kind(const job &j, uint32_t tasks,
 		submit_all<kind, CHECK>(j, tasks);
 }
 
+/* Cells that the graph touches, as far as there are views. */
+static uint32_t slots_used(uint64_t kind, uint32_t mask, uint32_t tasks)
+{
+	if (kind == GRAPH_CHAIN)
+		return 1;
+	return std::min({ mask + 1, MAX_SLOTS, tasks });
+}
+
 extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 {
 	const ChipTensor &cells = args.tensor(0).ref();
 	const uint32_t tasks = static_cast<uint32_t>(args.scalar(1));
 	const job j = { args.tensor(1).ref(), static_cast<uint32_t>(args.scalar(2)), args.scalar(4) };
 
-	for (uint32_t i = 0; i <= j.mask && i < MAX_SLOTS && i < tasks; i++)
-		views[i] = cells.view({ CELL_WORDS }, { i * CELL_WORDS });
+	/* in place, as `auto v = t.view()` is; copying a tensor that was just written stalls the processor */
+	for (uint32_t i = 0; i < slots_used(args.scalar(0), j.mask, tasks); i++)
+		new (&views[i]) ChipTensor(cells.view({ CELL_WORDS }, { i * CELL_WORDS }));
 	switch (args.scalar(0)) {
 	case GRAPH_INDEPENDENT:
 		return submit_kind<GRAPH_INDEPENDENT>(j, tasks, args.scalar(3));
