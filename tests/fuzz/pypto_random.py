@@ -2,8 +2,8 @@
 """Random PyPTO programs, and what must hold for each: passes do not change what it computes; what is refused is refused
 at a place in the file. `make fuzz` runs this as a program; tests/python/test_pypto_random.py runs a few hundred.
 
-Programs are valid by construction: each name has one type wherever it is used, offsets stay inside, loops end. Values may
-overflow or stop being numbers; every pass must keep them bit for bit.
+What the kernels compute is made in pypto_random_kernels.py: work on vectors, products of matrices, tensors with extents known
+only at run time; here, functions that call them and have regions of their own. Every pass must keep values bit for bit.
 """
 import argparse
 import random
@@ -15,350 +15,39 @@ import warnings
 import numpy as np
 
 import pypto.language as pl
-from pypto import ir, passes
-
-ROWS, COLS = (16, 32), (16, 32, 64)
-NUMPY = {"FP32": "float32", "FP16": "float16", "INT32": "int32"}
-FLOATS = ("FP32", "FP16")
-
-
-class Tile:
-    """A tile variable of a kernel under construction."""
-
-    def __init__(self, name, rows, cols, dtype):
-        self.name, self.rows, self.cols, self.dtype = name, rows, cols, dtype
-
-    @property
-    def kind(self):
-        return self.rows, self.cols, self.dtype
-
-
-class Kernel:
-    """Text of one InCore function on tensors of one shape: some inputs, a scalar and one or two outputs."""
-
-    def __init__(self, rng, name):
-        self.rng, self.name = rng, name
-        self.rows, self.cols = rng.choice(ROWS), rng.choice(COLS)
-        self.dtype = rng.choice(("FP32", "FP32", "FP16", "INT32"))
-        self.bands = rng.choice((1, 2, 3))
-        self.n_in, self.n_out = rng.randint(1, 3), rng.randint(1, 2)
-        self.lines, self.depth, self.next = [], 2, 0
-        self.tiles, self.counters, self.dirty = [], [], set()
-        self.text = self.make()
-
-    @property
-    def shape(self):
-        return self.rows * self.bands, self.cols
-
-    def tensor(self):
-        return f"pl.Tensor[[{self.shape[0]}, {self.shape[1]}], pl.{self.dtype}]"
-
-    def emit(self, line):
-        self.lines.append("    " * self.depth + line)
-
-    def fresh(self, prefix="t"):
-        self.next += 1
-        return f"{prefix}{self.next}"
-
-    def pick(self, kind=None, dtypes=None):
-        found = [t for t in self.tiles if (kind is None or t.kind == kind) and (dtypes is None or t.dtype in dtypes)]
-        return self.rng.choice(found) if found else None
-
-    def define(self, rows, cols, dtype, value):
-        """A new name, or sometimes an old one of the same type."""
-        old = self.pick((rows, cols, dtype))
-        if old and self.rng.random() < 0.3:
-            self.emit(f"{old.name} = {value}")
-            return old
-        tile = Tile(self.fresh(), rows, cols, dtype)
-        self.emit(f"{tile.name} = {value}")
-        self.tiles.append(tile)
-        return tile
-
-    def scalar(self, dtype):
-        if dtype == "INT32":
-            return str(self.rng.randint(-4, 5))
-        if dtype == "FP32" and self.rng.random() < 0.3:
-            return "s"
-        return self.rng.choice(("0.5", "2.0", "-1.25", "3.0"))
-
-    # ---- Statements ----
-
-    def binary(self):
-        a = self.pick()
-        b = self.pick(a.kind)
-        ops = ["add", "sub", "mul", "maximum", "minimum"]
-        self.define(*a.kind, f"pl.{self.rng.choice(ops)}({a.name}, {b.name})")
-
-    def with_scalar(self):
-        a = self.pick()
-        op = self.rng.choice(("add", "sub", "mul", "maxs", "mins"))
-        self.define(*a.kind, f"pl.{op}({a.name}, {self.scalar(a.dtype)})")
-
-    def unary(self):
-        a = self.pick(dtypes=FLOATS)
-        if a:
-            op = self.rng.choice(("exp", "abs", "neg", "relu", "sqrt", "recip"))
-            value = f"pl.abs({a.name})" if op == "sqrt" else a.name
-            self.define(*a.kind, f"pl.{op}({value})")
-
-    def nested(self):
-        a = self.pick()
-        b, c = self.pick(a.kind), self.pick(a.kind)
-        self.define(*a.kind, f"pl.add(pl.mul({a.name}, {b.name}), pl.sub({c.name}, {self.scalar(a.dtype)}))")
-
-    def cast(self):
-        a = self.pick()
-        to = self.rng.choice([t for t in NUMPY if t != a.dtype and {t, a.dtype} != {"FP16", "INT32"}])
-        self.define(a.rows, a.cols, to, f"pl.cast({a.name}, pl.{to})")
-
-    def reduce_rows(self):
-        a = self.pick(dtypes=("FP32",))
-        if a and a.cols > 1:
-            v = self.fresh("v")
-            self.emit(f"{v} = pl.row_{self.rng.choice(('max', 'min', 'sum'))}({a.name})")
-            self.define(*a.kind, f"pl.row_expand_{self.rng.choice(('sub', 'mul'))}({a.name}, {v})")
-
-    def reduce_columns(self):
-        a = self.pick(dtypes=("FP32",))
-        if a:
-            v = self.fresh("v")
-            self.emit(f"{v} = pl.col_{self.rng.choice(('max', 'min', 'sum'))}({a.name})")
-            self.define(*a.kind, f"pl.col_expand_mul({a.name}, {v})")
-
-    def choose(self):
-        a = self.pick(dtypes=("FP32",))
-        if a:
-            b, m = self.pick(a.kind), self.fresh("m")
-            self.emit(f"{m} = pl.cmp({a.name}, {b.name}, cmp_type={self.rng.randint(0, 5)})")
-            self.define(*a.kind, f"pl.sel({m}, {a.name}, {b.name})")
-
-    def full(self):
-        a = self.pick()
-        self.define(*a.kind, f"pl.full([{a.rows}, {a.cols}], dtype=pl.{a.dtype}, value={self.scalar(a.dtype).replace('s', '1.0')})")
-
-    def load(self):
-        name, i = self.rng.randrange(self.n_in), self.row()
-        self.define(self.rows, self.cols, self.dtype, f"pl.load(x{name}, [{i}, 0], [{self.rows}, {self.cols}])")
-
-    def part(self):
-        """A part of a tile, stored back over its place or used with another part."""
-        a = self.pick(dtypes=("FP32",))
-        if a and a.rows == 32:
-            v, w = self.fresh("v"), self.fresh("v")
-            self.emit(f"{v} = pl.slice({a.name}, [16, {a.cols}], [{self.rng.choice((0, 16))}, 0])")
-            self.emit(f"{w} = pl.{self.rng.choice(('add', 'maximum'))}({v}, {v})")
-            self.tiles.append(Tile(w, 16, a.cols, a.dtype))
-
-    def reshape(self):
-        a = self.pick(dtypes=("FP32", "INT32"))
-        if a and a.cols >= 32:
-            v = self.fresh("v")
-            self.emit(f"{v} = pl.reshape({a.name}, [{a.rows * 2}, {a.cols // 2}])")
-            self.define(*a.kind, f"pl.reshape(pl.add({v}, {v}), [{a.rows}, {a.cols}])")
-
-    def transpose(self):
-        a = self.pick(dtypes=("FP32", "INT32"))
-        if a:
-            self.define(a.cols, a.rows, a.dtype, f"pl.transpose({a.name}, 0, 1)")
-
-    def bits(self):
-        a = self.pick(dtypes=("INT32",))
-        if a:
-            b = self.pick(a.kind)
-            op = self.rng.choice(("and_", "or_", "shls", "shrs"))
-            other = str(self.rng.randint(0, 7)) if op in ("shls", "shrs") else b.name
-            self.define(*a.kind, f"pl.{op}({a.name}, {other})")
-
-    def spread(self):
-        """One row, column or number over a tile."""
-        a = self.pick(dtypes=("FP32",))
-        if a:
-            v = self.fresh("v")
-            op = self.rng.choice(("div", "sub", "mul"))
-            self.emit(f"{v} = pl.maxs(pl.abs(pl.row_max({a.name})), 0.5)")
-            self.define(*a.kind, f"pl.row_expand_{op}({a.name}, {v})")
-
-    def masked(self):
-        """Rows that are not there count as what is filled in."""
-        a = self.pick(dtypes=("FP32",))
-        if a and self.dtype == "FP32" and a.rows == self.rows:
-            name, rows = self.rng.randrange(self.n_in), self.rng.choice((1, 7, self.rows - 1))
-            v, w = self.fresh("v"), self.fresh("v")
-            pad = self.rng.choice(("zero", "min", "max"))
-            self.emit(f"{v} = pl.load(x{name}, [0, 0], [{self.rows}, {self.cols}], valid_shapes=[{rows}, {self.cols}])")
-            self.emit(f"{w} = pl.row_max(pl.fillpad({v}, pad={pad!r}))")
-            self.define(*a.kind, f"pl.row_expand_add({a.name}, {w})")
-
-    def number(self):
-        """A scalar that a loop or branch changes, and a tile scaled by it."""
-        a = self.pick(dtypes=("FP32",))
-        if a:
-            k, i = self.fresh("k"), self.fresh("i")
-            self.emit(f"{k} = n * {self.rng.randint(-2, 3)} + {self.rng.randint(0, 9)}")
-            if self.rng.random() < 0.5:
-                self.emit(f"for {i} in pl.range({self.rng.randint(0, 3)}):")
-                self.emit(f"    {k} = {k} + {i}")
-            else:
-                self.emit(f"if {k} > {self.rng.randint(0, 9)}:")
-                self.emit(f"    {k} = {k} // 2")
-            self.define(*a.kind, f"pl.mul({a.name}, pl.cast({k}, pl.FP32))")
-
-    def row(self):
-        choices = [str(self.rows * self.rng.randrange(self.bands))]
-        choices += [f"{i} % {self.bands} * {self.rows}" for i in self.counters[-1:]]
-        return self.rng.choice(choices)
-
-    def store(self):
-        a = self.pick((self.rows, self.cols, self.dtype))
-        if a:
-            o = f"o{self.rng.randrange(self.n_out)}"
-            self.emit(f"{o} = pl.store({a.name}, [{self.row()}, 0], [{self.rows}, {self.cols}], {o})")
-
-    def block(self, budget):
-        """Statements one level deeper; the names they make are forgotten. A tensor that is stored to stays itself."""
-        self.depth += 1
-        mark, n = len(self.tiles), len(self.lines)
-        self.statements(budget)
-        if len(self.lines) == n:
-            self.full()
-        del self.tiles[mark:]
-        self.depth -= 1
-
-    def loop(self, budget):
-        i = self.fresh("i")
-        start, stop = self.rng.choice(((0, 0), (0, 1), (0, 3), (1, 4), (0, 2)))
-        form = self.rng.choice((f"{stop}", f"{start}, {stop}", f"{stop}, {start}, -1", f"{start}, {stop + 3}, 2"))
-        self.emit(f"for {i} in pl.{self.rng.choice(('range', 'range', 'range', 'unroll'))}({form}):")
-        self.counters.append(i)
-        self.block(budget)
-        self.counters.pop()
-
-    def carried(self, budget):
-        a = self.pick()
-        b = self.pick(a.kind)
-        i, p, q = self.fresh("i"), self.fresh("c"), self.fresh("c")
-        self.emit(f"for {i}, ({p}, {q}) in pl.range({self.rng.randint(0, 3)}, init_values=({a.name}, {b.name})):")
-        carried = [Tile(p, *a.kind), Tile(q, *a.kind)]
-        self.tiles += carried
-        self.counters.append(i)
-        mark = len(self.tiles)
-        self.depth += 1
-        self.statements(budget)
-        first, second = self.pick(a.kind), self.pick(a.kind)
-        if self.rng.random() < 0.4:
-            first, second = carried[1], carried[0]
-        self.emit(f"{p}, {q} = pl.yield_({first.name}, {second.name})")
-        self.depth -= 1
-        del self.tiles[mark:]
-        self.counters.pop()
-
-    def condition(self):
-        choices = ["n > 2", "n == 3", "n % 2 == 0"] + [f"{i} > 0" for i in self.counters[-1:]]
-        return self.rng.choice(choices)
-
-    def branch(self, budget):
-        self.emit(f"if {self.condition()}:")
-        self.block(budget)
-        if self.rng.random() < 0.6:
-            self.emit("else:")
-            self.block(budget)
-
-    def merged(self, budget):
-        a = self.pick()
-        b, r = self.pick(a.kind), self.fresh("r")
-        self.emit(f"if {self.condition()}:")
-        mark = len(self.tiles)
-        self.depth += 1
-        self.statements(budget)
-        self.emit(f"{r} = pl.yield_({self.pick(a.kind).name})")
-        self.depth -= 1
-        del self.tiles[mark:]
-        self.emit("else:")
-        self.emit(f"    {r} = pl.yield_(pl.add({a.name}, {b.name}))")
-        self.tiles.append(Tile(r, *a.kind))
-
-    def while_loop(self, budget):
-        k = self.fresh("k")
-        self.emit(f"{k} = n - {self.rng.randint(1, 3)}")
-        self.emit(f"while {k} > 0:")
-        self.depth += 1
-        self.emit(f"{k} = {k} - 1")
-        self.depth -= 1
-        self.block(budget)
-
-    def carried_while(self, budget):
-        a = self.pick()
-        k, c = self.fresh("k"), self.fresh("c")
-        self.emit(f"for ({k}, {c}) in pl.while_(init_values=(n - {self.rng.randint(1, 3)}, {a.name})):")
-        self.depth += 1
-        mark = len(self.tiles)
-        self.emit(f"pl.cond({k} > 0)")
-        self.tiles.append(Tile(c, *a.kind))
-        self.statements(budget)
-        self.emit(f"{k}, {c} = pl.yield_({k} - 1, {self.pick(a.kind).name})")
-        self.depth -= 1
-        del self.tiles[mark:]
-        self.tiles.append(Tile(c, *a.kind))
-
-    def chunked(self, budget):
-        i = self.fresh("i")
-        kind = self.rng.choice(("range", "parallel", "unroll"))
-        stop = self.rng.randint(0, 5) if kind == "unroll" or self.rng.random() < 0.7 else f"n + {self.rng.randint(0, 2)}"
-        self.emit(f"for {i} in pl.{kind}({stop}, chunk={self.rng.randint(1, 3)}):")
-        self.counters.append(i)
-        self.block(budget)
-        self.counters.pop()
-
-    def statements(self, budget):
-        simple = (self.binary, self.binary, self.with_scalar, self.unary, self.nested, self.cast, self.reduce_rows,
-                  self.reduce_columns, self.choose, self.full, self.load, self.store, self.part, self.reshape, self.transpose,
-                  self.bits, self.spread, self.masked, self.number)
-        compound = (self.loop, self.carried, self.branch, self.merged, self.while_loop, self.carried_while, self.chunked)
-        while budget > 0:
-            if budget > 2 and self.depth < 5 and self.rng.random() < 0.25:
-                part = self.rng.randint(1, budget - 1)
-                self.rng.choice(compound)(part)
-                budget -= part
-            else:
-                self.rng.choice(simple)()
-                budget -= 1
-
-    def make(self):
-        for i in range(self.n_in):
-            self.tiles.append(Tile(f"t{i}", self.rows, self.cols, self.dtype))
-            self.emit(f"t{i} = pl.load(x{i}, [0, 0], [{self.rows}, {self.cols}])")
-        self.next = self.n_in
-        self.statements(self.rng.randint(2, 14))
-        for i in range(self.n_out):
-            a = self.pick((self.rows, self.cols, self.dtype))
-            self.emit(f"o{i} = pl.store({a.name}, [{self.row()}, 0], [{self.rows}, {self.cols}], o{i})")
-        outs = ", ".join(f"o{i}" for i in range(self.n_out))
-        self.emit(f"return {outs}")
-        params = [f"x{i}: {self.tensor()}" for i in range(self.n_in)] + ["s: pl.FP32", "n: pl.INT64"]
-        params += [f"o{i}: pl.InOut[{self.tensor()}]" for i in range(self.n_out)]
-        result = self.tensor() if self.n_out == 1 else f"tuple[{', '.join([self.tensor()] * self.n_out)}]"
-        head = ["    @pl.function(type=pl.FunctionType.InCore)", f"    def {self.name}(self, {', '.join(params)}) -> {result}:"]
-        return head + self.lines
+from pypto import _core, ir, passes
+from pypto_random_kernels import NUMPY, Product, Ragged, Region, Tensor, Vector
 
 
 class Program:
     """Text of a program: kernels, and a function that calls them on its parameters and on tensors of its own."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, chip=False):
         self.rng = rng = random.Random(seed)
-        self.kernels = [Kernel(rng, f"k{i}") for i in range(rng.randint(1, 3))]
+        makers = rng.choices((Vector, Ragged, Product), (5, 2, 3), k=rng.randint(1, 3))
+        self.kernels = [make(rng, f"k{i}") for i, make in enumerate(makers)]
+        self.functions = [k.made() for k in self.kernels]
+        self.copies = {}
         self.lines, self.params, self.count, self.depth = [], {}, 0, 2
+        self.opaque = rng.random() < 0.35
+        self.regions = 0
         for _ in range(rng.randint(1, 4)):
             self.part(rng.choice(self.kernels))
+        # chips run what only calls kernels as an orchestration
+        self.text = self.make("Opaque" if self.opaque and (self.regions or not chip) else "Orchestration")
+
+    def make(self, kind):
+        # in an Opaque function what is written need not be declared so
+        plain = self.rng.random() < 0.3 and kind == "Opaque"
         outs = [name for name, (_, written) in self.params.items() if written]
-        params = [f"{name}: {f'pl.InOut[{k.tensor()}]' if w else k.tensor()}" for name, (k, w) in self.params.items()]
-        types = [self.params[name][0].tensor() for name in outs]
+        params = [f"{name}: {f'pl.InOut[{t.text}]' if w and not plain else t.text}" for name, (t, w) in self.params.items()]
+        types = [self.params[name][0].text for name in outs]
         result = types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
-        kind = "Orchestration" if rng.random() < 0.8 else "Opaque"
-        self.text = "\n".join(
-            ["import pypto.language as pl", "", "", "@pl.program", "class Random:"] +
-            [line for k in self.kernels for line in k.text + [""]] +
+        extents = sorted({e for k in self.kernels for t in k.ins + k.outs for e in t.dynamic()})
+        return "\n".join(
+            ["import pypto.language as pl", ""] + [f'{e} = pl.dynamic("{e}")' for e in extents] +
+            ["", "", "@pl.program", "class Random:"] +
+            [line for text in [*self.copies.values(), *self.functions] for line in text + [""]] +
             [f"    @pl.function(type=pl.FunctionType.{kind})",
              f"    def main(self, {', '.join(params)}, n: pl.INT64) -> {result}:"] + self.lines +
             [f"        return {', '.join(outs)}"]) + "\n"
@@ -366,37 +55,36 @@ class Program:
     def emit(self, line):
         self.lines.append("    " * self.depth + line)
 
-    def tensor_of(self, kernel, written):
-        """A parameter of that type; read ones may be what was written before."""
-        fit = [n for n, (k, w) in self.params.items() if k.tensor() == kernel.tensor() and (not written or w)]
-        if fit and self.rng.random() < 0.6:
-            return self.rng.choice(fit)
+    def param(self, tensor, written):
         self.count += 1
-        name = f"p{self.count}"
-        self.params[name] = (kernel, written)
-        return name
+        self.params[f"p{self.count}"] = (tensor, written)
+        return f"p{self.count}"
 
-    def call(self, kernel, temporary):
+    def tensor_of(self, tensor, written):
+        """A parameter of that type; read ones may be what was written before."""
+        fit = [n for n, (t, w) in self.params.items() if t.text == tensor.text and (not written or w)]
+        return self.rng.choice(fit) if fit and self.rng.random() < 0.6 else self.param(tensor, written)
+
+    def targets(self, tensors):
+        """Written parameters of these types, each another one."""
         outs = []
-        for _ in range(kernel.n_out):
-            left = [n for n in (self.tensor_of(kernel, True) for _ in range(4)) if n not in outs]
-            if not left:
-                self.count += 1
-                left = [f"p{self.count}"]
-                self.params[left[0]] = (kernel, True)
-            outs.append(left[0])
+        for tensor in tensors:
+            left = [n for n in (self.tensor_of(tensor, True) for _ in range(4)) if n not in outs]
+            outs.append(left[0] if left else self.param(tensor, True))
+        return outs
+
+    # ---- Parts ----
+
+    def call(self, kernel, temporary=None):
+        outs = self.targets(kernel.outs)
         if temporary:
             outs[0] = temporary
-        ins = [self.tensor_of(kernel, False) for _ in range(kernel.n_in)]
-        ins = [i for i in ins if i not in outs] or [self.input_of(kernel)]
-        ins = [self.rng.choice(ins) for _ in range(kernel.n_in)]
+        ins = []
+        for tensor in kernel.ins:
+            name = self.tensor_of(tensor, False)
+            ins.append(name if name not in outs else self.param(tensor, False))
         args = ins + [self.rng.choice(("0.5", "1.0", "-2.0")), self.rng.choice(("n", "n + 1", "3"))] + outs
         self.emit(f"{', '.join(outs)} = self.{kernel.name}({', '.join(args)})")
-
-    def input_of(self, kernel):
-        self.count += 1
-        self.params[f"p{self.count}"] = (kernel, False)
-        return f"p{self.count}"
 
     def part(self, kernel):
         form = self.rng.randrange(5)
@@ -408,42 +96,69 @@ class Program:
             self.chain(kernel)
             return
         self.depth += form < 2
-        self.call(kernel, None)
+        if self.opaque and type(kernel) is Vector and self.rng.random() < 0.7:
+            self.region(kernel)
+        else:
+            self.call(kernel)
         self.depth = 2
+
+    def region(self, kernel):
+        """Work of a kernel's kind in place, on results of arithmetic sometimes."""
+        sources = [self.tensor_of(kernel.ins[0], False) for _ in range(self.rng.randint(1, 2))]
+        if kernel.dtype == "FP32" and self.rng.random() < 0.4:
+            name = f"q{self.count}_{self.regions}"
+            self.emit(f"{name} = {sources[0]} {self.rng.choice('+-*')} {self.rng.choice(('1.5', sources[-1]))}")
+            sources[0] = name
+        region = Region(self.rng, f"g{self.regions}", kernel, sources, self.targets(kernel.outs))
+        self.regions += 1
+        region.make()
+        self.emit("with pl.incore():")
+        self.lines += [line[12:] and "    " * (self.depth + 1) + line[12:] for line in region.lines]
 
     def chain(self, kernel):
         """A tensor of its own between two calls."""
-        other = self.rng.choice([k for k in self.kernels if k.tensor() == kernel.tensor()])
-        name, fill = f"q{self.count}", self.input_of(kernel)
-        shape = f"[{kernel.shape[0]}, {kernel.shape[1]}]"
-        self.emit(f"{name} = pl.create_tensor({shape}, dtype=pl.{kernel.dtype})")
-        self.emit(f"{name} = self.copy_{kernel.name}({fill}, {name})")
-        self.add_copy(kernel)
+        tensor = kernel.outs[0]
+        name, fill = f"q{self.count}", self.param(tensor, False)
+        self.emit(f"{name} = pl.create_tensor({tensor.extents}, dtype=pl.{tensor.dtype})")
+        self.emit(f"{name} = self.{self.copy(tensor)}({fill}, {name})")
         self.call(kernel, name)
-        self.params[name] = (kernel, False)
-        self.call(other, None)
+        self.params[name] = (tensor, False)
+        users = [k for k in self.kernels if any(t.text == tensor.text for t in k.ins)]
+        if users:
+            self.call(self.rng.choice(users))
+        target = self.targets([tensor])[0]
+        self.emit(f"{target} = self.{self.copy(tensor)}({name}, {target})")
         del self.params[name]
 
-    def add_copy(self, kernel):
-        """A kernel that writes every element of a tensor."""
-        if any(line.strip().startswith(f"def copy_{kernel.name}(") for k in self.kernels for line in k.text):
-            return
-        t, rows = kernel.tensor(), kernel.rows
-        kernel.text = [
+    def copy(self, tensor):
+        """Name of a kernel that writes every element of such a tensor."""
+        name = f"copy{list(self.copies).index(tensor.text) if tensor.text in self.copies else len(self.copies)}"
+        t, rows = tensor.text, 16
+        wide = isinstance(tensor.cols, str)
+        cols, at = (64, "j") if wide else (tensor.cols, "0")
+        valid = f", valid_shapes=[min({tensor.rows} - i, {rows}), {f'min({tensor.cols} - j, 64)' if wide else cols}]"
+        load = f"pl.load(x, [i, {at}], [{rows}, {cols}]{valid if tensor.dynamic() else ''})"
+        loops = [f"        for i in pl.range(0, {tensor.rows}, {rows}):"]
+        if wide:
+            loops.append(f"            for j in pl.range(0, {tensor.cols}, {cols}):")
+        self.copies[t] = [
             "    @pl.function(type=pl.FunctionType.InCore)",
-            f"    def copy_{kernel.name}(self, x: {t}, o: pl.Out[{t}]) -> {t}:",
-            f"        for i in pl.range(0, {kernel.shape[0]}, {rows}):",
-            f"            o = pl.store(pl.load(x, [i, 0], [{rows}, {kernel.cols}]), [i, 0], [{rows}, {kernel.cols}], o)",
-            "        return o", ""] + kernel.text
+            f"    def {name}(self, x: {t}, o: pl.Out[{t}]) -> {t}:", *loops,
+            f"{'    ' * (2 + len(loops))}o = pl.store({load}, [i, {at}], [{rows}, {cols}], o)",
+            "        return o"]
+        return name
 
     def inputs(self):
         generator = np.random.default_rng(self.rng.randrange(2**32))
+        extents = {f"M{i}": int(generator.integers(1, 50)) for i in range(2)}
+        extents |= {f"N{i}": int(generator.integers(1, 100)) for i in range(2)}
         out = []
-        for kernel, _ in self.params.values():
-            if kernel.dtype == "INT32":
-                out.append(generator.integers(-9, 10, kernel.shape).astype("int32"))
+        for tensor, _ in self.params.values():
+            shape = [extents.get(e, e) for e in (tensor.rows, tensor.cols)]
+            if tensor.dtype.startswith("INT"):
+                out.append(generator.integers(-9, 10, shape).astype(NUMPY[tensor.dtype]))
             else:
-                out.append(generator.uniform(-2, 2, kernel.shape).astype(NUMPY[kernel.dtype]))
+                out.append(generator.uniform(-2, 2, shape).astype(NUMPY[tensor.dtype]))
         return out
 
 
@@ -453,6 +168,16 @@ def outcome(program, inputs, n):
     results = ir.interpret(program, *args, n, max_steps=1_000_000)
     results = results if isinstance(results, tuple) else (results,)
     return [a.tobytes() for a in args] + [r.tobytes() for r in results]
+
+
+def generate(program):
+    """The texts of both back ends; an exception when a generator refuses what the passes made."""
+    orchestration, kernels = _core.describe_program(program)
+    for name, _, _ in kernels:
+        for what in ("pto", "cce"):
+            _core.generate(program, what, name, 0)
+    if orchestration:
+        _core.generate(program, "orchestration", orchestration, 0)
 
 
 def check_valid(seed):
@@ -468,6 +193,7 @@ def check_valid(seed):
         if text == before:
             continue
         assert outcome(program, inputs, n) == wanted, f"seed {seed}: pass {name} changes the result\n{made.text}\n{program}"
+    generate(program)
     again = pl.parse(str(program), f"printed_{seed}.py")
     assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
 
@@ -475,9 +201,8 @@ def check_valid(seed):
 def check_chip(seed, platform, backend):
     """The kernels compute on a simulated chip what the interpreter says, up to rounding."""
     from pypto import runtime
-    made = Program(seed)
-    # what only calls kernels is run as an orchestration
-    program = pl.parse(made.text.replace("pl.FunctionType.Opaque", "pl.FunctionType.Orchestration"), f"random_{seed}.py")
+    made = Program(seed, chip=True)
+    program = pl.parse(made.text, f"random_{seed}.py")
     inputs = made.inputs()
     n = seed % 5
     wanted, got = [a.copy() for a in inputs], [a.copy() for a in inputs]

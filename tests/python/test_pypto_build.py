@@ -4,7 +4,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
-from pypto import ir, passes  # noqa: E402
+from pypto import _core, ir, passes  # noqa: E402
 
 TENSOR = ir.TensorType([16, 16], pl.FP32)
 TILE = ir.TileType([16, 16], pl.FP32)
@@ -97,3 +97,23 @@ def test_numbers_from_python_have_the_types_of_the_interface():
 def test_what_cannot_be_ir_is_refused(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_a_program_that_is_compiled_again_and_again_does_not_grow():
+    import gc
+    program = ir.Program([kernel()], "P")
+
+    def compile_once():
+        ready = passes.PassManager.get_strategy("Default").run_passes(program)
+        orchestration, kernels = _core.describe_program(ready)
+        assert "TSTORE(" in _core.generate(ready, "cce", kernels[0][0], 0) and orchestration is None
+        for made in (program, ready):
+            assert str(made) == ir.python_print(made) and ir.structural_hash(made) and ir.serialize(made)
+        assert not ir.structural_equal(program, ready)
+
+    compile_once()
+    gc.collect()
+    mark, contexts = _core.context_mark(program), _core.context_count()
+    for _ in range(20):
+        compile_once()
+    assert (_core.context_mark(program), _core.context_count()) == (mark, contexts)

@@ -3,7 +3,7 @@
 import pytest
 
 pl = pytest.importorskip("pypto.language")
-from pypto import ir  # noqa: E402
+from pypto import _errors, ir, passes  # noqa: E402
 
 HEAD = ("@pl.function(type=pl.FunctionType.InCore)\n"
         "def k(a: pl.Tensor[[16, 16], pl.FP32], v: pl.Tensor[[8], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):\n")
@@ -302,6 +302,158 @@ def test_strict_ssa_names_the_first_definition():
         pl.parse("@pl.function(strict_ssa=True)\ndef f(a: pl.INT64):\n    x = a\n    x = a\n")
     assert (info.value.span.line, info.value.previous_span.line) == (4, 3)
     assert "note: Previous definition was here:" in str(info.value)
+
+
+STRICT = "@pl.function(strict_ssa=True)\ndef f(a: pl.INT64, n: pl.INT64):\n"
+
+
+@pytest.mark.parametrize("name, column, lines", [
+    ("x", 9, ["if n > 1:", "    x = a", "y = x"]),
+    ("x", 9, ["if n > 1:", "    x = a", "else:", "    x = n", "y = x"]),
+    ("x", 13, ["for i in pl.range(n):", "    x = a", "y = a + x"]),
+    ("x", 9, ["while n > 1:", "    x = a", "y = x"]),
+    ("i", 9, ["for i in pl.range(n):", "    x = a", "y = i"]),
+    ("x", 13, ["for i in pl.range(n):", "    if n > 1:", "        x = a", "    y = x"]),
+])
+def test_strict_ssa_names_end_with_the_body_that_defines_them(name, column, lines):
+    (error,) = mistakes(*lines, head=STRICT)
+    assert type(error) is pl.ScopeIsolationError and error.code == "E202"
+    assert error.message == f"Variable '{name}' ends with the loop or branch that defines it"
+    assert (error.span.line, error.span.column) == (2 + len(lines), column)
+    assert "pl.yield_" in error.hint
+    if name == "x":
+        defined = [i for i, line in enumerate(lines) if line.strip().startswith("x =")][-1]
+        assert error.previous_span.line == 3 + defined
+
+
+def test_strict_ssa_takes_yields_and_tuples():
+    text = STRICT + ("    if n > 1:\n        x = pl.yield_(a)\n    else:\n        x = pl.yield_(n)\n    y = x\n"
+                     "    p, q = [a, n]\n    r, s = [p, y]\n    for i in pl.range(n):\n        z = q\n"
+                     "    for j in pl.range(n):\n        z = s + r\n")
+    assert pl.parse(text).name == "f"
+
+
+# ---- Accepted once although wrong ----
+
+def test_unknown_chunk_policy():
+    one(pl.ParserSyntaxError, "Unknown chunk_policy: 'trailing'", "for i in pl.range(8, chunk=2, chunk_policy='trailing'):",
+        "    x = i", line=3, column=48, hint='chunk_policy="leading_full"')
+    one(pl.ParserSyntaxError, "chunk_policy must be a string", "for i in pl.range(8, chunk=2, chunk_policy=3):", "    x = i",
+        line=3, column=48, hint='chunk_policy="leading_full"')
+    one(pl.ParserSyntaxError, "chunk_policy needs chunk", "for i in pl.range(8, chunk_policy='leading_full'):", "    x = i",
+        line=3, column=14)
+    kernel("for i in pl.range(8, chunk=2, chunk_policy='leading_full'):", "    x = i")
+
+
+@pytest.mark.parametrize("name, column, lines", [
+    ("p", 16, ["for i, (p, p) in pl.range(4, init_values=(1, 2)):", "    p, q = pl.yield_(p, p)"]),
+    ("i", 13, ["for i, (i,) in pl.range(4, init_values=(1,)):", "    q = pl.yield_(i)"]),
+    ("p", 13, ["for (p, q, p) in pl.while_(init_values=(1, 2, 3)):", "    pl.cond(p < 3)", "    pl.yield_(p, q, p)"]),
+])
+def test_carried_names_of_a_loop_are_different(name, column, lines):
+    if "while_" in lines[0]:
+        column = 16
+    one(pl.ParserSyntaxError, f"Name '{name}' stands twice among those of the loop", *lines, line=3, column=column,
+        hint="name of its own")
+
+
+def test_names_left_of_a_yield_are_different():
+    one(pl.ParserSyntaxError, "Name 'x' stands twice left of pl.yield_()", "for i, (p, q) in pl.range(4, init_values=(1, 2)):",
+        "    x, x = pl.yield_(p, q)", line=4, column=12, hint="name of its own")
+
+
+READ_ONLY = '''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[8, 8], pl.FP32], y: pl.{direction}[pl.Tensor[[8, 8], pl.FP32]]) -> pl.Tensor[[8, 8], pl.FP32]:
+        y = pl.store(pl.load(x, [0, 0], [8, 8]), [0, 0], [8, 8], y)
+        return y
+    @pl.function(type=pl.FunctionType.{kind})
+    def main(self, x: pl.Tensor[[8, 8], pl.FP32], z: pl.Tensor[[16, 8], pl.FP32], n: pl.INT64, o: pl.InOut[pl.Tensor[[8, 8], pl.FP32]]
+             ) -> pl.Tensor[[8, 8], pl.FP32]:
+        {lines}
+        return o
+'''
+
+
+def read_only(*lines, kind="Orchestration", direction="Out"):
+    return pl.parse(READ_ONLY.format(kind=kind, direction=direction, lines="\n        ".join(lines)))
+
+
+@pytest.mark.parametrize("direction", ["Out", "InOut"])
+@pytest.mark.parametrize("name, column, lines", [
+    ("x", 23, ["o = self.k(o, x)"]), ("x", 23, ["y = x", "o = self.k(o, y)"]),
+    ("z", 23, ["y = pl.slice(z, [8, 8], [8, 0])", "o = self.k(o, y)"]),
+    ("x", 28, ["for i, (y,) in pl.range(n, init_values=(x,)):", "    v = self.k(o, y)", "    y = pl.yield_(v)"]),
+    ("x", 23, ["if n > 1:", "    y = x", "else:", "    y = x", "o = self.k(o, y)"]),
+])
+def test_a_call_cannot_write_a_parameter_that_is_read_only(direction, name, column, lines):
+    with pytest.raises(pl.ParserTypeError) as info:
+        read_only(*lines, direction=direction)
+    (error,) = info.value.errors
+    assert error.message == f"Parameter '{name}' is read-only, but function 'k' writes to it"
+    at = [i for i, line in enumerate(lines) if "self.k" in line][0]
+    assert (error.span.line, error.span.column) == (11 + at, column - 0 if lines[at][0] != " " else column - 1)
+    assert error.hint == f"Declare it {name}: pl.Out[...] (only written) or pl.InOut[...]"
+
+
+@pytest.mark.parametrize("lines", [
+    ["o = self.k(x, o)"], ["y = x", "y = pl.create_tensor([8, 8], dtype=pl.FP32)", "y = self.k(x, y)", "o = self.k(y, o)"],
+    ["y = o", "y = self.k(x, y)"],
+])
+def test_a_call_writes_what_is_declared_so(lines):
+    assert read_only(*lines).functions["main"].param_directions == [0, 0, 0, 2]
+
+
+def test_a_call_in_an_opaque_function_makes_its_parameter_inout():
+
+    program = read_only("o = self.k(o, x)", kind="Opaque")
+    for name in ("ConvertToSSA", "FlattenCallExpr", "OutlineIncoreScopes"):
+        program = passes.PassManager([name]).run_passes(program)
+    assert program.functions["main"].param_directions == [2, 0, 0, 2]
+
+
+# ---- Every class of error ----
+
+def not_finished():
+
+    passes.PassManager.get_strategy("Default").run_passes(read_only(
+        "with pl.incore():", "    t = pl.load(x, [0, 0], [8, 8])", "with pl.incore():", "    o = pl.store(t, [0, 0], [8, 8], o)",
+        kind="Opaque"))
+
+
+PROVOKED = {
+    "ParserSyntaxError": lambda: kernel("for i in [1, 2]:", "    x = i"),
+    "ParserTypeError": lambda: pl.parse("@pl.function\ndef f(x):\n    y = x\n"),
+    "UndefinedVariableError": lambda: kernel("x = q"),
+    "SSAViolationError": lambda: pl.parse(STRICT + "    x = a\n    x = n\n"),
+    "ScopeIsolationError": lambda: pl.parse(STRICT + "    if n > 1:\n        x = a\n    y = x\n"),
+    "InvalidOperationError": lambda: kernel("x = pl.block.add(a, a)"),
+    "UnsupportedFeatureError": lambda: kernel("del a"),
+    "CompileError": not_finished,
+}
+
+
+def test_every_class_of_error_is_provoked():
+
+    classes = {n for n in _errors.__all__ if isinstance(getattr(_errors, n), type) and
+               issubclass(getattr(_errors, n), pl.ParserError)} - {"ParserError"}
+    below = {c.__name__ for c in pl.ParserError.__subclasses__()}
+    assert classes == below == set(PROVOKED)
+
+
+@pytest.mark.parametrize("name", PROVOKED)
+def test_each_class_has_its_place_and_code(name):
+    cls = getattr(_errors, name)
+    with pytest.raises(pl.ParserError) as info:
+        PROVOKED[name]()
+    assert type(info.value) is cls and info.value.code == cls.code
+    assert info.value.span.line > 1 and info.value.span.column >= 1
+    text = str(info.value)
+    assert f"--> {info.value.span.filename}:{info.value.span.line}:{info.value.span.column}" in text and "^" in text
+    codes = [getattr(_errors, n).code for n in PROVOKED]
+    assert codes.count(cls.code) == 1
 
 
 def program(main, kernel_type="InCore"):

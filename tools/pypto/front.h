@@ -17,10 +17,12 @@
 #include "syntax.h"
 #include "walk.h"
 
-enum binding_state { BIND_NONE, BIND_OK, BIND_BROKEN, BIND_MAYBE };
+/* MAYBE: assigned on some ways only; INNER: assigned in a body that has ended (strict_ssa) */
+enum binding_state { BIND_NONE, BIND_OK, BIND_BROKEN, BIND_MAYBE, BIND_INNER };
 struct binding {
 	const char *name;
 	struct ir_node *node;
+	struct ir_node *root;		/* parameter whose memory node is, NULL: none */
 	uint8_t state;
 	struct span span;		/* where it got this value */
 	uint64_t set_at;		/* front.clock at that moment */
@@ -55,7 +57,7 @@ struct front {
 	const struct py_node *def;
 	uint8_t flags;
 	struct var_map names;		/* interned name -> struct binding */
-	struct var_map roots;		/* tensor variable -> parameter whose memory it is */
+	struct var_map roots;		/* call -> parameter whose memory its value is */
 	struct ir_list dynamics;	/* shared by the functions of a program */
 	struct ir_list memrefs;
 	struct change *changes;
@@ -79,11 +81,16 @@ struct front {
 struct binding *bind_find(struct front *f, const char *name);
 void bind_set(struct front *f, const char *name, struct ir_node *node, struct span span);
 void bind_break(struct front *f, const char *name, struct span span);
+/* The loop variable @name has no value behind its loop. */
+void bind_forget(struct front *f, const char *name);
+/* The parameter whose memory @value is, itself if that is it; NULL: none, or more than one. */
+struct ir_node *bind_root(struct front *f, const struct ir_node *value);
 /* Values inside a branch or loop; see front_scope.c. */
 size_t bind_mark(struct front *f);
 void bind_rollback(struct front *f, size_t mark);
 struct change *bind_changes(struct front *f, size_t mark, size_t *n);
 void bind_join(struct front *f, const struct change *then_end, size_t n, size_t mark);
+void bind_end_body(struct front *f, size_t mark);
 void bind_end_loop(struct front *f, size_t mark, struct span span);
 /* Value of a name in DSL or Python scope; NULL with a mistake, or silently when broken. */
 struct ir_node *name_value(struct front *f, const struct py_node *name);
@@ -93,6 +100,9 @@ struct ir_node *front_dynamic(struct front *f, const char *name, struct span spa
 struct ir_memref *front_memref(struct front *f, int64_t space, int64_t addr, uint64_t size,
 			       uint64_t id, struct span span);
 bool front_in_kernel(const struct front *f);
+/* The parameter of direction In that a write to @value would change, or NULL (front_op.c). */
+const struct ir_node *front_read_only(struct front *f, const struct ir_node *value);
+void front_read_only_hint(struct front *f, struct diag *diag, const struct ir_node *param);
 
 /* ---- Annotations (front_type.c) ---- */
 

@@ -88,6 +88,14 @@ static struct ir_node *call_argument(struct front *f, const struct ir_function *
 			 IR_AS(param, var)->name, callee->name);
 		return NULL;
 	}
+	if ((direction == DIR_OUT || direction == DIR_INOUT) && front_read_only(f, arg)) {
+		const struct ir_node *own = front_read_only(f, arg);
+
+		front_read_only_hint(f, diag_add(f->px, DIAG_TYPE, at,
+						 "Parameter '%s' is read-only, but function '%s' writes to it",
+						 IR_AS(own, var)->name, callee->name), own);
+		return NULL;
+	}
 	return arg;
 }
 

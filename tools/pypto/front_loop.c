@@ -47,6 +47,11 @@ static int loop_kind(struct front *f, struct loop_head *h)
 		      "for i in pl.range(n):");
 }
 
+static bool same_name(const struct py_node *a, const struct py_node *b)
+{
+	return a->kind == PY_NAME && b->kind == PY_NAME && !strcmp(a->name, b->name);
+}
+
 static int loop_target(struct front *f, struct loop_head *h)
 {
 	const struct py_node *t = h->node->x;
@@ -70,6 +75,43 @@ static int loop_target(struct front *f, struct loop_head *h)
 	}
 	return syntax(f, t->span,
 		      "For loop target must be a simple name or: (loop_var, (iter_args...))", NULL);
+}
+
+/* Two of the names are the same one. */
+static int repeated_name(struct front *f, const struct py_node *var, const struct py_list *names)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < names->n; i++) {
+		const struct py_node *name = names->at[i];
+
+		for (j = 0; j < i && !same_name(names->at[j], name); j++)
+			;
+		if (j == i && !(var && same_name(var, name)))
+			continue;
+		diag_hint(f->px, diag_add(f->px, DIAG_SYNTAX, name->span,
+					  "Name '%s' stands twice among those of the loop",
+					  name->name),
+			  "Each carried value needs a name of its own");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int loop_policy(struct front *f, struct loop_head *h, const struct py_node *kw)
+{
+	struct py_value value = { 0 };
+	const char *why = NULL;
+
+	h->policy = true;
+	if (!f->scope->eval(f->scope, f->px, kw->x, &value, &why) && value.kind == VAL_STR &&
+	    !strcmp(value.s, "leading_full"))
+		return 0;
+	diag_hint(f->px, value.kind == VAL_STR ?
+		  diag_add(f->px, DIAG_SYNTAX, kw->x->span, "Unknown chunk_policy: '%s'", value.s) :
+		  diag_add(f->px, DIAG_SYNTAX, kw->x->span, "chunk_policy must be a string"),
+		  "There is one policy: chunk_policy=\"leading_full\"");
+	return -EINVAL;
 }
 
 static int loop_chunk(struct front *f, struct loop_head *h, const struct py_node *kw)
@@ -97,7 +139,8 @@ static int loop_keywords(struct front *f, struct loop_head *h)
 			if (loop_chunk(f, h, kw))
 				return -EINVAL;
 		} else if (!strcmp(kw->name, "chunk_policy") && h->kind >= 0) {
-			h->policy = true;
+			if (loop_policy(f, h, kw))
+				return -EINVAL;
 		} else {
 			diag_add(f->px, DIAG_SYNTAX, kw->span,
 				 "Unknown keyword argument '%s' in %s()", kw->name,
@@ -105,6 +148,9 @@ static int loop_keywords(struct front *f, struct loop_head *h)
 			return -EINVAL;
 		}
 	}
+	if (h->policy && !h->chunk)
+		return syntax(f, h->call->span, "chunk_policy needs chunk",
+			      "chunk=4, chunk_policy=\"leading_full\"");
 	/* with the policy written out it is the text of a loop after ConvertToSSA */
 	if (h->chunk && h->inits && !h->policy)
 		return syntax(f, h->call->span, "chunk cannot be combined with init_values", NULL);
@@ -114,6 +160,8 @@ static int loop_keywords(struct front *f, struct loop_head *h)
 		return syntax(f, h->node->x->span,
 			      "For loop target must be a tuple when init_values is provided",
 			      "for i, (acc,) in pl.range(n, init_values=(acc0,)):");
+	if (h->carried && repeated_name(f, h->var, &h->carried->args))
+		return -EINVAL;
 	if (h->inits && h->inits->kind != PY_TUPLE && h->inits->kind != PY_LIST)
 		return syntax(f, h->inits->span, "init_values must be a tuple of values", NULL);
 	if (h->kind == FOR_UNROLL && h->inits && !h->chunk)
@@ -160,12 +208,17 @@ static int loop_bounds(struct front *f, struct loop_head *h)
 /* A name means the loop's own variable inside, and is no longer the one it was outside. */
 static void bind_own(struct front *f, const struct py_node *name, struct ir_node *var)
 {
+	struct ir_node *root = NULL;
 	struct binding *b;
 
+	if (var->kind == IR_ITER_ARG)	/* what it is on the first trip */
+		root = bind_root(f, IR_AS(var, var)->init);
 	bind_set(f, name->name, var, name->span);
 	b = bind_find(f, name->name);
 	b->variables = (struct ir_list){ 0 };
 	list_push(f->px, &b->variables, var);
+	if (var->kind == IR_ITER_ARG)
+		b->root = root;
 }
 
 /* A result is a variable like any other afterwards: it may be assigned again. */
@@ -359,6 +412,7 @@ static int loop_body(struct front *f, struct loop_head *h, const struct ir_list 
 	if (h->kind < 0)
 		rc = while_condition(f, h, &condition, &stmts);
 	body = front_block(f, &stmts, h->node->span, &site);
+	bind_end_body(f, mark);
 	bind_end_loop(f, mark, h->node->span);
 	f->loop = frame.outer;
 	if (!rc && f->px->n_errors == errors)
@@ -399,7 +453,7 @@ int front_for(struct front *f, const struct py_node *node)
 	if (h.var && before.state == BIND_OK)
 		bind_set(f, h.var->name, before.node, before.span);
 	else if (h.var)
-		bind_find(f, h.var->name)->state = BIND_NONE;
+		bind_forget(f, h.var->name);
 	return rc;
 }
 
@@ -419,6 +473,7 @@ int front_while(struct front *f, const struct py_node *node)
 		diag_add(f->px, DIAG_TYPE, node->x->span, "A condition must be a scalar, got %s",
 			 type_text(f->px, loop->condition->type));
 	loop->body = front_block(f, &node->body, node->span, NULL);
+	bind_end_body(f, mark);
 	bind_end_loop(f, mark, node->span);
 	f->loop = frame.outer;
 	if (f->px->n_errors != errors)
@@ -476,10 +531,12 @@ int front_if(struct front *f, const struct py_node *node)
 			 type_text(f->px, s->condition->type));
 	mark = bind_mark(f);
 	s->then_body = front_block(f, &node->body, node->span, &then_site);
+	bind_end_body(f, mark);
 	then_end = bind_changes(f, mark, &n);
 	bind_rollback(f, mark);
 	if (node->orelse.n)
 		s->else_body = front_block(f, &node->orelse, node->span, &else_site);
+	bind_end_body(f, mark);
 	bind_join(f, then_end, n, mark);
 	if (f->px->n_errors != errors)
 		return -EINVAL;

@@ -58,35 +58,43 @@ static int written_tensor(const struct px_op *op)
 	return op->rule == rule_store ? 3 : op->rule == rule_mscatter ? 2 : -1;
 }
 
-static uint32_t param_index(const struct front *f, const struct ir_node *var)
+/* Where the tensor stands whose memory the value of an operator is; -1: it has its own. */
+static int source_tensor(const struct px_op *op)
 {
-	uint32_t i;
+	int written = written_tensor(op);
+	bool view = op->rule == rule_slice || op->rule == rule_reshape ||
+		    op->rule == rule_assemble;
 
-	for (i = 0; i < f->func->params.n && f->func->params.at[i] != var; i++)
-		;
-	return i;
+	return written >= 0 ? written : view ? 0 : -1;
 }
 
-static struct ir_node *root_of(struct front *f, struct ir_node *tensor)
+/* Any parameter of an Opaque function may be written: it becomes InOut (D6). */
+const struct ir_node *front_read_only(struct front *f, const struct ir_node *value)
 {
-	struct ir_node *root = var_map_get(&f->roots, tensor);
+	const struct ir_node *root = bind_root(f, value);
+	uint32_t i;
 
-	return root ? root : tensor;
+	for (i = 0; i < f->func->params.n && f->func->params.at[i] != root; i++)
+		;
+	return f->func->func_type != FN_OPAQUE && i < f->func->params.n &&
+	       f->func->directions[i] == DIR_IN ? root : NULL;
+}
+
+void front_read_only_hint(struct front *f, struct diag *diag, const struct ir_node *param)
+{
+	diag_hint(f->px, diag, "Declare it %s: pl.Out[...] (only written) or pl.InOut[...]",
+		  IR_AS(param, var)->name);
 }
 
 static bool write_refused(struct front *f, struct ir_node *tensor, struct span span)
 {
-	const struct ir_node *root = root_of(f, tensor);
-	uint32_t i = param_index(f, root);
-	const char *name;
+	const struct ir_node *param = front_read_only(f, tensor);
 
-	if (f->func->func_type == FN_OPAQUE || i == f->func->params.n ||
-	    f->func->directions[i] != DIR_IN)
+	if (!param)
 		return false;
-	name = IR_AS(root, var)->name;
-	diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
-				  "Parameter '%s' is read-only, but this writes to it", name),
-		  "Declare it %s: pl.Out[...] (only written) or pl.InOut[...]", name);
+	front_read_only_hint(f, diag_add(f->px, DIAG_OPERATION, span,
+					 "Parameter '%s' is read-only, but this writes to it",
+					 IR_AS(param, var)->name), param);
 	return true;
 }
 
@@ -95,21 +103,19 @@ struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_l
 {
 	struct op_use use = { .px = f->px, .op = op, .span = span, .args = args, .attrs = attrs,
 			      .n_attrs = n_attrs };
-	int written = written_tensor(op);
-	struct ir_node *call;
+	int written = written_tensor(op), source = source_tensor(op);
+	struct ir_node *call, *root;
 
 	if (misplaced(f, op, span))
 		return NULL;
 	call = op_call(&use);
 	if (!call)
 		return NULL;
-	if (written >= 0) {
-		struct ir_node *tensor = IR_AS(call, call)->args.at[written];
-
-		if (write_refused(f, tensor, span))
-			return NULL;
-		var_map_set(&f->roots, call, root_of(f, tensor));
-	}
+	if (written >= 0 && write_refused(f, IR_AS(call, call)->args.at[written], span))
+		return NULL;
+	root = source >= 0 ? bind_root(f, IR_AS(call, call)->args.at[source]) : NULL;
+	if (root)
+		var_map_set(&f->roots, call, root);
 	return call;
 }
 

@@ -45,6 +45,7 @@ static void bind_state(struct front *f, struct binding *b, struct ir_node *node,
 {
 	log_change(f, b);
 	b->node = node;
+	b->root = NULL;
 	b->state = state;
 	b->span = span;
 	b->set_at = ++f->clock;
@@ -58,6 +59,28 @@ void bind_set(struct front *f, const char *name, struct ir_node *node, struct sp
 void bind_break(struct front *f, const char *name, struct span span)
 {
 	bind_state(f, bind_find(f, name), NULL, BIND_BROKEN, span);
+}
+
+void bind_forget(struct front *f, const char *name)
+{
+	bind_find(f, name)->state = f->flags & PARSE_STRICT_SSA ? BIND_INNER : BIND_NONE;
+}
+
+static bool is_param(const struct front *f, const struct ir_node *value)
+{
+	return list_has(&f->func->params, value);
+}
+
+struct ir_node *bind_root(struct front *f, const struct ir_node *value)
+{
+	struct binding *b;
+
+	if (value->kind == IR_CALL)
+		return var_map_get(&f->roots, value);
+	if (!ir_is_var(value) || is_param(f, value))
+		return ir_is_var(value) ? (struct ir_node *)value : NULL;
+	b = var_map_get(&f->names, (const struct ir_node *)px_intern(f->px, IR_AS(value, var)->name));
+	return b && b->node == value ? b->root : NULL;
 }
 
 /* ---- Branches and loops ---- */
@@ -112,11 +135,16 @@ static void bind_maybe(struct front *f, struct binding *b, const struct binding 
 		       const struct binding *other, const char *where)
 {
 	bool broken = one->state == BIND_BROKEN || other->state == BIND_BROKEN;
+	const struct binding *inner = one->state == BIND_INNER ? one :
+				      other->state == BIND_INNER ? other : NULL;
 	const char *name = b->name;
 
-	bind_state(f, b, NULL, broken ? BIND_BROKEN : BIND_MAYBE, b->span);
-	if (broken)
+	if (broken || inner) {
+		bind_state(f, b, NULL, broken ? BIND_BROKEN : BIND_INNER,
+			   inner ? inner->span : b->span);
 		return;
+	}
+	bind_state(f, b, NULL, BIND_MAYBE, b->span);
 	if (one->state == BIND_OK && other->state == BIND_OK && one->node->type &&
 	    other->node->type)
 		b->why = px_printf(f->px, "Variable '%s' is %s or %s here, depending on %s", name,
@@ -125,6 +153,32 @@ static void bind_maybe(struct front *f, struct binding *b, const struct binding 
 	else
 		b->why = px_printf(f->px, "Variable '%s' may be undefined: it is assigned only in %s",
 				   name, where);
+}
+
+/* The end of a loop's body or a branch: under strict_ssa the names that it defines end with it. */
+void bind_end_body(struct front *f, size_t mark)
+{
+	struct change *end;
+	size_t n, i, j;
+
+	if (!(f->flags & PARSE_STRICT_SSA))
+		return;
+	end = bind_changes(f, mark, &n);
+	for (i = 0; i < n; i++) {
+		for (j = mark; f->changes[j].binding != end[i].binding; j++)
+			;
+		if (end[i].before.state == BIND_OK && f->changes[j].before.state != BIND_OK)
+			bind_state(f, end[i].binding, NULL, BIND_INNER, end[i].before.span);
+	}
+}
+
+/* One meaning on both ways; its memory is a parameter's only if it is on both. */
+static void join_roots(struct front *f, struct binding *b, const struct binding *other)
+{
+	if (b->root == other->root)
+		return;
+	log_change(f, b);
+	b->root = NULL;
 }
 
 /* After both branches: @then_end holds the names that the first one changed. */
@@ -138,6 +192,8 @@ void bind_join(struct front *f, const struct change *then_end, size_t n, size_t 
 
 		if (!same_state(&then_end[i].before, &now))
 			bind_maybe(f, b, &then_end[i].before, &now, "one branch of an if");
+		else
+			join_roots(f, b, &then_end[i].before);
 	}
 	for (i = 0; i < n_else; i++) {
 		struct binding *b = else_end[i].binding;
@@ -151,6 +207,8 @@ void bind_join(struct front *f, const struct change *then_end, size_t n, size_t 
 			before = f->changes[j].binding == b ? &f->changes[j].before : NULL;
 		if (!same_state(before, &else_end[i].before))
 			bind_maybe(f, b, before, &else_end[i].before, "one branch of an if");
+		else
+			join_roots(f, b, before);
 	}
 }
 
@@ -174,8 +232,10 @@ void bind_end_loop(struct front *f, size_t mark, struct span span)
 		for (j = mark; f->changes[j].binding != b; j++)
 			;
 		before = f->changes[j].before;
-		if (same_state(&before, b))
+		if (same_state(&before, b)) {
+			join_roots(f, b, &before);
 			continue;
+		}
 		if (before.state == BIND_OK && b->state == BIND_OK && used_from_outside(f->loop, b))
 			diag_hint(f->px,
 				  diag_add(f->px, DIAG_TYPE, span,
@@ -183,8 +243,8 @@ void bind_end_loop(struct front *f, size_t mark, struct span span)
 					   type_text(f->px, before.node->type),
 					   type_text(f->px, b->node->type)),
 				  "Use another name for the new value");
-		bind_maybe(f, b, &before, &(struct binding){ .state = b->state, .node = b->node },
-			   "a loop that may not run");
+		end[i].before = *b;
+		bind_maybe(f, b, &before, &end[i].before, "a loop that may not run");
 	}
 }
 
@@ -300,6 +360,17 @@ static struct ir_node *closure_value(struct front *f, const struct py_node *node
 	return NULL;
 }
 
+static void inner_used(struct front *f, const struct binding *b, const struct py_node *node)
+{
+	struct diag *diag = diag_add(f->px, DIAG_SCOPE, node->span,
+				     "Variable '%s' ends with the loop or branch that defines it",
+				     node->name);
+
+	diag->previous = b->span;
+	diag_hint(f->px, diag, "Let the body yield it: %s = pl.yield_(...); or leave out strict_ssa",
+		  node->name);
+}
+
 struct ir_node *name_value(struct front *f, const struct py_node *node)
 {
 	struct binding *b = bind_find(f, node->name);
@@ -314,6 +385,10 @@ struct ir_node *name_value(struct front *f, const struct py_node *node)
 		diag_hint(f->px, diag_add(f->px, DIAG_UNDEFINED, node->span, "%s", b->why),
 			  "Assign '%s' before the loop or if, with the type it has inside",
 			  node->name);
+		bind_break(f, node->name, node->span);
+		return NULL;
+	case BIND_INNER:
+		inner_used(f, b, node);
 		bind_break(f, node->name, node->span);
 		return NULL;
 	default:

@@ -12,6 +12,8 @@ void front_emit(struct front *f, struct ir_node *stmt)
 
 /* ---- Assignment ---- */
 
+#define TUPLE_TMP	"_tuple_tmp"	/* a hidden name, not the author's */
+
 static struct ir_node *variable_for(struct front *f, struct binding *b, const struct ir_type *type,
 				    struct span span)
 {
@@ -50,7 +52,8 @@ struct ir_node *front_assign_name(struct front *f, const struct py_node *target,
 	struct ir_node *var, *root;
 	struct diag *diag;
 
-	if ((f->flags & PARSE_STRICT_SSA) && b->state == BIND_OK && !is_pipe_pass(b, value)) {
+	if ((f->flags & PARSE_STRICT_SSA) && b->state == BIND_OK && !is_pipe_pass(b, value) &&
+	    strcmp(target->name, TUPLE_TMP)) {
 		diag = diag_add(f->px, DIAG_SSA, target->span, "Variable '%s' is already defined",
 				target->name);
 		diag->previous = b->span;
@@ -64,10 +67,9 @@ struct ir_node *front_assign_name(struct front *f, const struct py_node *target,
 		var = alloc_variable(f, IR_AS(value, call), target->span);
 	else
 		var = variable_for(f, b, type, target->span);
-	root = var_map_get(&f->roots, value);
-	if (root)
-		var_map_set(&f->roots, var, root);
+	root = bind_root(f, value);
 	bind_set(f, target->name, var, target->span);
+	b->root = root;
 	return var;
 }
 
@@ -85,7 +87,7 @@ static void break_targets(struct front *f, const struct py_node *target)
 static int assign_tuple(struct front *f, const struct py_node *node, struct ir_node *value)
 {
 	const struct py_list *targets = &node->x->args;
-	struct py_node name = { .kind = PY_NAME, .name = "_tuple_tmp", .span = node->span };
+	struct py_node name = { .kind = PY_NAME, .name = TUPLE_TMP, .span = node->span };
 	struct ir_node *whole;
 	uint32_t i;
 
@@ -129,6 +131,26 @@ static bool is_yield(const struct front *f, const struct py_node *node)
 	return node && node->kind == PY_CALL && is_pl(f, node->x, "yield_");
 }
 
+/* Each result of a loop or branch is a variable of its own. */
+static int repeated_target(struct front *f, const struct py_node *targets)
+{
+	uint32_t i, j;
+
+	for (i = 1; i < targets->args.n; i++) {
+		const char *name = targets->args.at[i]->name;
+
+		for (j = 0; j < i && strcmp(targets->args.at[j]->name, name); j++)
+			;
+		if (j == i)
+			continue;
+		diag_hint(f->px, diag_add(f->px, DIAG_SYNTAX, targets->args.at[i]->span,
+					  "Name '%s' stands twice left of pl.yield_()", name),
+			  "Each result needs a name of its own");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int take_yield(struct front *f, const struct py_node *stmt, const struct py_node *call,
 		      const struct py_node *targets, const struct ir_type *annotation)
 {
@@ -145,6 +167,8 @@ static int take_yield(struct front *f, const struct py_node *stmt, const struct 
 		diag_add(f->px, DIAG_SYNTAX, stmt->span, "pl.yield_() takes no keyword arguments");
 		return -EINVAL;
 	}
+	if (targets && targets->kind == PY_TUPLE && repeated_target(f, targets))
+		return -EINVAL;
 	site->stmt = stmt;
 	site->targets = targets;
 	site->annotation = annotation;

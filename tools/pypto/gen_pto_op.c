@@ -379,6 +379,53 @@ static void put_first(struct pto_gen *g, const struct ir_node *var, const struct
 	pto_emit(g, call->op->instr, &in, 1, out);
 }
 
+/* A handle of @of, here, with another type. */
+static struct pto_tile seen_as(struct pto_gen *g, struct pto_tile *of, struct ir_type *type)
+{
+	return (struct pto_tile){ .v = pto_alias(g, of, type), .type = type, .space = of->space };
+}
+
+/* Everything is filled, then what is valid is copied over it. */
+static void fill_and_copy(struct pto_gen *g, struct pto_tile *in, struct pto_tile *out,
+			  const struct ir_attr *pad)
+{
+	double value = pad->kind == AT_FLOAT ? pad->f : (double)pad->i;
+	struct ir_type *type = type_copy(g->px, out->type), *part = type_copy(g->px, out->type);
+	struct pto_tile *whole, valid;
+	struct operands o = { 0 };
+
+	part->view.valid = in->type->view.valid;
+	whole = pto_scratch(g, type, MS_VEC);
+	add_scalar(g, &o, dtype_is_float(type->dtype) ?
+		   ir_float(g->px, value, type->dtype, g->at) :
+		   ir_int(g->px, (int64_t)value, type->dtype, g->at));
+	put_op(g, "pto.texpands", text_str(&o.names), "", text_str(&o.types), whole);
+	valid = seen_as(g, whole, part);
+	pto_size(g, &valid);
+	cce_settle(g);
+	pto_emit(g, "pto.tmov", &in, 1, &valid);
+	cce_settle(g);
+	pto_emit(g, "pto.tmov", &whole, 1, out);
+}
+
+/* What a tile is filled with is part of the destination's type. */
+static void put_fillpad(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	struct pto_tile *in = pto_tile_of(g, call->args.at[0]), *out = pto_tile_of(g, var), padded;
+	const struct ir_attr *pad = call_attr_at(call, "pad");
+	struct ir_type *type;
+
+	pto_size(g, out);
+	if (pad->kind != AT_ENUM && (pad->kind == AT_FLOAT ? pad->f != 0 : pad->i != 0)) {
+		fill_and_copy(g, in, out, pad);
+		return;
+	}
+	type = type_copy(g->px, out->type);
+	type->view.pad = pad->kind == AT_ENUM && pad->i ? (uint8_t)pad->i : TILE_PAD_ZERO;
+	padded = seen_as(g, out, type);
+	pto_emit(g, call->op->instr, &in, 1, &padded);
+}
+
 /* The vector spread over the target's shape: the target itself is not read. */
 static void put_col_expand(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
@@ -689,7 +736,7 @@ static const struct special {
 } specials[] = {
 	{ "block.alloc", put_nothing }, { "block.create_tile", put_nothing },
 	{ "block.full", put_fill }, { "block.expands", put_fill },
-	{ "block.fillpad", put_first }, { "block.row_expand", put_first },
+	{ "block.fillpad", put_fillpad }, { "block.row_expand", put_first },
 	{ "block.row_sum", put_row_reduce }, { "block.row_max", put_row_reduce },
 	{ "block.row_min", put_row_reduce }, { "block.col_sum", put_first },
 	{ "block.col_max", put_first }, { "block.col_min", put_first },

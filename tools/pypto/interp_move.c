@@ -159,13 +159,9 @@ static struct iv *run_create(struct op_run *r)
 static union cell pad_value(const struct op_run *r, unsigned int dtype)
 {
 	bool is_float = dtype_is_float(dtype), is_signed = dtype_is_signed(dtype);
-	const struct ir_attr *pad = NULL;
+	const struct ir_attr *pad = call_attr_at(r->call, "pad");
 	unsigned int bits = dtype_info(dtype)->bits;
-	uint32_t i;
 
-	for (i = 0; i < r->call->n_attrs; i++)
-		if (!strcmp(r->call->attrs[i].key, "pad"))
-			pad = &r->call->attrs[i];
 	if (!pad || (pad->kind == AT_ENUM && pad->i < 2))
 		return (union cell){ .i = 0 };
 	if (pad->kind == AT_FLOAT)

@@ -62,6 +62,7 @@ enum function_type { FN_OPAQUE, FN_ORCHESTRATION, FN_INCORE, FN_BLOCK_INCORE = 9
 enum direction { DIR_IN, DIR_OUT, DIR_INOUT, DIR_PIPE_IN, DIR_PIPE_OUT };
 enum for_kind { FOR_SEQUENTIAL, FOR_PARALLEL, FOR_UNROLL };
 enum tile_layout { TL_NONE_BOX, TL_ROW_MAJOR, TL_COL_MAJOR };
+enum tile_pad { TILE_PAD_NULL, TILE_PAD_ZERO, TILE_PAD_MAX, TILE_PAD_MIN };
 
 const char *enum_class_name(enum px_enum class);		/* "MemorySpace" */
 const char *enum_name(enum px_enum class, int64_t value);	/* NULL: no such member */

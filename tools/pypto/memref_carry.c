@@ -111,7 +111,9 @@ static struct ir_node *definition_in(struct px *px, struct ir_node *body, const 
 		struct ir_node *s = stmts.at[i];
 
 		if ((s->kind == IR_ASSIGN && IR_AS(s, assign)->var == var) ||
-		    (s->kind == IR_IF && list_has(&IR_AS(s, if)->return_vars, var)))
+		    (s->kind == IR_IF && list_has(&IR_AS(s, if)->return_vars, var)) ||
+		    (s->kind == IR_FOR && list_has(&IR_AS(s, for)->return_vars, var)) ||
+		    (s->kind == IR_WHILE && list_has(&IR_AS(s, while)->return_vars, var)))
 			return s;
 	}
 	return NULL;
@@ -150,24 +152,83 @@ struct ir_memref *memref_granted(struct memrefs *m, const struct ir_node *stmt,
 	return wish->buffer;
 }
 
+static uint32_t index_of(const struct ir_list *list, const struct ir_node *node)
+{
+	uint32_t i;
+
+	for (i = 0; list->at[i] != node; i++)
+		;
+	return i;
+}
+
+/* Whose storage @value shares, which @def, no if, defines: what a loop starts with, or an argument. */
+static struct ir_node *shared_source(struct ir_node *def, const struct ir_node *value)
+{
+	const struct ir_list *results, *args;
+	const struct ir_call *call;
+
+	if (def->kind == IR_ASSIGN) {
+		call = IR_AS(def, assign)->value->kind == IR_CALL ?
+		       IR_AS(IR_AS(def, assign)->value, call) : NULL;
+		return call && memref_shares(call) >= 0 ? call->args.at[memref_shares(call)] : NULL;
+	}
+	results = def->kind == IR_FOR ? &IR_AS(def, for)->return_vars : &IR_AS(def, while)->return_vars;
+	args = def->kind == IR_FOR ? &IR_AS(def, for)->iter_args : &IR_AS(def, while)->iter_args;
+	return IR_AS(args->at[index_of(results, value)], var)->init;
+}
+
+static void wish_value(struct memrefs *m, struct ir_node *body, struct ir_node *value,
+		       struct ir_memref *buffer, uint32_t yield);
+
+/* What the branches yield unchanged is the merged value already. */
+static void wish_branches(struct memrefs *m, struct ir_node *body, const struct ir_if *s,
+			  uint32_t i, struct ir_memref *buffer, uint32_t yield)
+{
+	const struct ir_values *a = yield_of(m->px, s->then_body);
+	const struct ir_values *b = s->else_body ? yield_of(m->px, s->else_body) : NULL;
+
+	if (a)
+		wish_value(m, body, a->values.at[i], buffer, yield);
+	if (b)
+		wish_value(m, body, b->values.at[i], buffer, yield);
+}
+
+/*
+ * Asks for @value to be made in @buffer, where it is to be at place @yield, and for the values of
+ * the same body whose storage it shares.
+ */
+static void wish_value(struct memrefs *m, struct ir_node *body, struct ir_node *value,
+		       struct ir_memref *buffer, uint32_t yield)
+{
+	struct ir_node *def = definition_in(m->px, body, value);
+	struct memref_wish *wish;
+
+	if (!def || var_map_get(&m->wishes, value))
+		return;
+	wish = px_new(m->px, struct memref_wish);
+	wish->buffer = buffer;
+	wish->yield = yield;
+	var_map_set(&m->wishes, value, wish);
+	if (buffer->space == MS_VEC)	/* can be copied where it is needed */
+		return;
+	if (def->kind == IR_IF) {
+		wish_branches(m, body, IR_AS(def, if), index_of(&IR_AS(def, if)->return_vars, value),
+			      buffer, yield);
+	} else if (shared_source(def, value)) {
+		wish_value(m, body, shared_source(def, value), buffer, yield);
+	}
+}
+
 /* Asks for the values that @body yields to be made in @buffers. */
 static void wish(struct memrefs *m, struct ir_node *body, struct ir_memref **buffers)
 {
 	const struct ir_values *yield = body ? yield_of(m->px, body) : NULL;
-	struct memref_wish *wish;
 	uint32_t i;
 
-	for (i = 0; yield && i < yield->values.n; i++) {
-		struct ir_node *value = yield->values.at[i];
-
-		if (!buffers[i] || buffers[i]->space == MS_DDR ||
-		    !definition_in(m->px, body, value) || var_map_get(&m->wishes, value))
-			continue;
-		wish = px_new(m->px, struct memref_wish);
-		wish->buffer = buffers[i];
-		wish->yield = life_end(&m->life, &yield->node);
-		var_map_set(&m->wishes, value, wish);
-	}
+	for (i = 0; yield && i < yield->values.n; i++)
+		if (buffers[i] && buffers[i]->space != MS_DDR)
+			wish_value(m, body, yield->values.at[i], buffers[i],
+				   life_end(&m->life, &yield->node));
 }
 
 /* ---- Loops ---- */
@@ -278,6 +339,61 @@ static enum memory_space merged_space(struct memrefs *m, const struct ir_if *s, 
 	return MS_VEC;
 }
 
+/* The buffer of @value when result @i of an if may take it: nobody needs it behind the if. */
+static struct ir_memref *taken(struct memrefs *m, const struct ir_if *s, uint32_t i,
+			       struct ir_node *value, struct ir_memref **buffers)
+{
+	struct ir_memref *buffer = memref_of(m, value);
+	uint32_t j;
+
+	if (!buffer || buffer->space == MS_VEC || buffer->space == MS_DDR ||
+	    buffer->size != type_bytes(s->return_vars.at[i]->type) ||
+	    !memref_free(m, buffer, life_end(&m->life, &s->node), UINT32_MAX))
+		return NULL;
+	for (j = 0; j < i; j++)
+		if (buffers[j] == buffer)
+			return NULL;
+	return buffer;
+}
+
+static struct ir_memref *stays(struct memrefs *m, const struct ir_if *s, const struct ir_if *at,
+			       uint32_t i, uint32_t j, struct ir_memref **buffers);
+
+/* The same for the value from outside of @body that @value, which it yields, shares storage with. */
+static struct ir_memref *outer_taken(struct memrefs *m, const struct ir_if *s, uint32_t i,
+				     struct ir_node *body, struct ir_node *value,
+				     struct ir_memref **buffers)
+{
+	struct ir_node *def;
+
+	while (value && !memref_of(m, value)) {
+		def = definition_in(m->px, body, value);
+		if (!def)
+			return NULL;
+		if (def->kind == IR_IF)
+			return stays(m, s, IR_AS(def, if), i,
+				     index_of(&IR_AS(def, if)->return_vars, value), buffers);
+		value = shared_source(def, value);
+	}
+	return value ? taken(m, s, i, value, buffers) : NULL;
+}
+
+/*
+ * Tiles outside of Vec cannot be copied: one that a branch of @at, which is @s or inside of it,
+ * hands on or adds to stays where it is, and the other branch makes its own there. NULL: there is
+ * none for result @i of @s, which is result @j of @at.
+ */
+static struct ir_memref *stays(struct memrefs *m, const struct ir_if *s, const struct ir_if *at,
+			       uint32_t i, uint32_t j, struct ir_memref **buffers)
+{
+	const struct ir_values *a = yield_of(m->px, at->then_body);
+	const struct ir_values *b = at->else_body ? yield_of(m->px, at->else_body) : NULL;
+	struct ir_memref *buffer;
+
+	buffer = b ? outer_taken(m, s, i, at->else_body, b->values.at[j], buffers) : NULL;
+	return buffer ? buffer : outer_taken(m, s, i, at->then_body, a->values.at[j], buffers);
+}
+
 static struct ir_memref **merged(struct memrefs *m, const struct ir_if *s)
 {
 	struct ir_memref **buffers = px_alloc(m->px, s->return_vars.n + 1, sizeof(*buffers));
@@ -289,6 +405,8 @@ static struct ir_memref **merged(struct memrefs *m, const struct ir_if *s)
 		if (var->type->kind != TY_TILE)
 			continue;
 		buffers[i] = memref_granted(m, &s->node, var, NULL);
+		if (!buffers[i])
+			buffers[i] = stays(m, s, s, i, i, buffers);
 		if (!buffers[i])
 			buffers[i] = memref_new(m, merged_space(m, s, i), var->type, var->span);
 	}

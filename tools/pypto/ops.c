@@ -202,14 +202,21 @@ const struct ir_attr *op_attr(const struct op_use *use, const char *key)
 	return attr_given(use, key);
 }
 
-int64_t call_attr(const struct ir_call *call, const char *key)
+const struct ir_attr *call_attr_at(const struct ir_call *call, const char *key)
 {
 	uint32_t i;
 
 	for (i = 0; i < call->n_attrs; i++)
 		if (!strcmp(call->attrs[i].key, key))
-			return call->attrs[i].i;
-	return 0;
+			return &call->attrs[i];
+	return NULL;
+}
+
+int64_t call_attr(const struct ir_call *call, const char *key)
+{
+	const struct ir_attr *attr = call_attr_at(call, key);
+
+	return attr ? attr->i : 0;
 }
 
 static bool attrs_known(struct op_use *use, const struct op_param *params, unsigned int n)

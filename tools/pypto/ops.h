@@ -61,6 +61,8 @@ struct ir_node *op_call(struct op_use *use);
 struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_list args);
 
 const struct ir_attr *op_attr(const struct op_use *use, const char *key);
+/* An attribute of a call, NULL: it has none of this name; its number, 0: none. */
+const struct ir_attr *call_attr_at(const struct ir_call *call, const char *key);
 int64_t call_attr(const struct ir_call *call, const char *key);
 
 /* Text for messages: "[4, 8]"; a type as the printer writes it. */

@@ -15,6 +15,7 @@ struct roots {
 	const struct ir_program *program;
 	struct var_map of;		/* tensor -> the one that it is a state of */
 	struct var_map chosen;		/* those that are known only when the function runs */
+	struct var_map base;		/* of a chosen one: what it is a part of, or is at first */
 	struct var_map born;		/* root -> its number in order of definition, from 1 */
 	struct var_map tuples;		/* variable -> what made the tuple */
 	uintptr_t next;
@@ -34,9 +35,10 @@ static void set_root(struct roots *r, struct ir_node *var, struct ir_node *root)
 		var_map_set(&r->born, var, (void *)++r->next);
 }
 
-static void choose(struct roots *r, struct ir_node *var)
+static void choose(struct roots *r, struct ir_node *var, struct ir_node *base)
 {
 	var_map_set(&r->chosen, var, var);
+	var_map_set(&r->base, var, base);
 	set_root(r, var, var);
 }
 
@@ -68,7 +70,7 @@ static void call_root(struct roots *r, struct ir_node *var, const struct ir_call
 	if (!call->op)
 		set_root(r, var, result_root(r, call, 0, var));
 	else if (call->op->rule == rule_slice && is_part(call))
-		choose(r, var);
+		choose(r, var, root_of(r, call->args.at[0]));
 	else if (call->op->rule == rule_slice || call->op->rule == rule_reshape ||
 		 call->op->rule == rule_assemble)
 		set_root(r, var, root_of(r, call->args.at[0]));
@@ -127,8 +129,11 @@ static void loop_roots(struct roots *r, const struct ir_list *args, const struct
 	for (i = 0; yield && i < args->n; i++) {
 		if (args->at[i]->type->kind != TY_TENSOR)
 			continue;
-		if (root_of(r, yield->values.at[i]) != root_of(r, args->at[i]))
+		if (root_of(r, yield->values.at[i]) != root_of(r, args->at[i])) {
 			var_map_set(&r->chosen, args->at[i], args->at[i]);
+			var_map_set(&r->base, args->at[i],
+				    root_of(r, IR_AS(args->at[i], var)->init));
+		}
 		set_root(r, results->at[i], root_of(r, args->at[i]));
 	}
 }
@@ -158,7 +163,7 @@ static void if_roots(struct roots *r, const struct ir_if *s)
 			 !var_map_get(&r->chosen, x) && !var_map_get(&r->chosen, y))
 			set_root(r, var, var);	/* each branch makes it: one tensor */
 		else
-			choose(r, var);
+			choose(r, var, NULL);
 	}
 }
 
@@ -234,11 +239,63 @@ static void find_all_roots(struct roots *r, const struct ir_function *f)
 	} while (r->chosen.n != before);
 }
 
+static struct roots new_roots(struct px *px, const struct ir_program *program)
+{
+	return (struct roots){ .px = px, .program = program, .of = { .px = px },
+			       .chosen = { .px = px }, .base = { .px = px }, .born = { .px = px },
+			       .tuples = { .px = px } };
+}
+
+/* ---- Parameters that calls write ---- */
+
+struct writes {
+	struct roots r;
+	struct ir_function *f;
+};
+
+static void write_param(struct writes *w, struct ir_node *tensor)
+{
+	struct ir_node *root = root_of(&w->r, tensor), *base;
+	uint32_t i;
+
+	while ((base = var_map_get(&w->r.base, root)))
+		root = base;
+	for (i = 0; i < w->f->params.n; i++)
+		if (w->f->params.at[i] == root && w->f->directions[i] == DIR_IN)
+			w->f->directions[i] = DIR_INOUT;
+}
+
+static bool call_writes(void *data, struct ir_node *node)
+{
+	struct writes *w = data;
+	const struct ir_call *call = node->kind == IR_CALL ? IR_AS(node, call) : NULL;
+	const struct ir_function *callee = call && !call->op ?
+					   program_find(w->r.program, call->callee) : NULL;
+	uint32_t i;
+
+	for (i = 0; callee && i < call->args.n; i++)
+		if (callee->directions[i] == DIR_OUT || callee->directions[i] == DIR_INOUT)
+			write_param(w, call->args.at[i]);
+	return true;
+}
+
+void outline_directions(struct px *px, const struct ir_program *program, struct ir_function *f)
+{
+	struct writes w = { new_roots(px, program), f };
+	uint8_t *directions = px_alloc(px, f->params.n + 1, 1);
+
+	memcpy(directions, f->directions, f->params.n);
+	f->directions = directions;
+	find_all_roots(&w.r, f);
+	ir_walk(f->body, call_writes, &w);
+}
+
+/* ---- Returns ---- */
+
 struct ir_node *outline_returns(struct px *px, const struct ir_program *program,
 				const struct ir_function *f)
 {
-	struct roots r = { .px = px, .program = program, .of = { .px = px }, .chosen = { .px = px },
-			   .born = { .px = px }, .tuples = { .px = px } };
+	struct roots r = new_roots(px, program);
 	const struct ir_values *values = last_of(f->body, IR_RETURN);
 	struct ir_list stmts = ir_flat(px, f->body), out = { 0 }, list = { 0 };
 	bool changed = false;

@@ -112,15 +112,58 @@ static bool covers(const struct ir_call *store)
 	       !IR_AS(store, call)->args.at[0]->type->view.valid.n;
 }
 
+/* Which argument a call writes into; -1: none. */
+static int written_arg(const struct ir_call *call)
+{
+	return call->op->rule == rule_store ? 3 : call->op->rule == rule_mscatter ? 2 :
+	       call->op->rule == rule_assemble ? 0 : -1;
+}
+
 static void note_write(struct region *r, const struct ir_call *call, struct ir_node *result)
 {
-	struct ir_node *root = state_of(r, call->args.at[call->op->rule == rule_store ? 3 : 2]);
+	struct ir_node *root = state_of(r, call->args.at[written_arg(call)]);
 
 	if (result)
 		var_map_set(&r->written, result, root);
 	var_map_set(&r->written, root, root);
 	if (call->op->rule == rule_store && covers(call) && !r->nested)
 		var_map_set(&r->covered, root, root);
+}
+
+static bool find_writes(void *data, struct ir_node *node);
+
+static void note_state(struct region *r, struct ir_node *var, struct ir_node *value)
+{
+	if (var->type->kind == TY_TENSOR)
+		var_map_set(&r->written, var, state_of(r, value));
+}
+
+static bool loop_writes(struct region *r, const struct ir_list *args, const struct ir_list *results,
+			struct ir_node *body)
+{
+	uint32_t i;
+
+	for (i = 0; i < args->n; i++)
+		note_state(r, args->at[i], IR_AS(args->at[i], var)->init);
+	ir_walk(body, find_writes, r);
+	for (i = 0; i < results->n; i++)
+		note_state(r, results->at[i], args->at[i]);
+	return false;
+}
+
+static bool if_writes(struct region *r, const struct ir_if *s)
+{
+	struct ir_node *then_body = s->then_body;
+	struct ir_list stmts = ir_stmts(&then_body);
+	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
+	uint32_t i;
+
+	ir_walk(s->then_body, find_writes, r);
+	if (s->else_body)
+		ir_walk(s->else_body, find_writes, r);
+	for (i = 0; last && last->kind == IR_YIELD && i < s->return_vars.n; i++)
+		note_state(r, s->return_vars.at[i], IR_AS(last, values)->values.at[i]);
+	return false;
 }
 
 static bool find_writes(void *data, struct ir_node *node)
@@ -132,12 +175,16 @@ static bool find_writes(void *data, struct ir_node *node)
 	uint32_t i;
 
 	if (node->kind == IR_FOR)
-		for (i = 0; i < IR_AS(node, for)->iter_args.n; i++)
-			var_map_set(&r->written, IR_AS(node, for)->iter_args.at[i],
-				    state_of(r, IR_AS(IR_AS(node, for)->iter_args.at[i], var)->init));
+		return loop_writes(r, &IR_AS(node, for)->iter_args, &IR_AS(node, for)->return_vars,
+				   IR_AS(node, for)->body);
+	if (node->kind == IR_WHILE)
+		return loop_writes(r, &IR_AS(node, while)->iter_args,
+				   &IR_AS(node, while)->return_vars, IR_AS(node, while)->body);
+	if (node->kind == IR_IF)
+		return if_writes(r, IR_AS(node, if));
 	if (!call || !call->op)
 		return node->kind >= IR_ASSIGN;
-	if (call->op->rule == rule_store || call->op->rule == rule_mscatter)
+	if (written_arg(call) >= 0)
 		note_write(r, call, node->kind == IR_ASSIGN ? IR_AS(node, assign)->var : NULL);
 	else
 		for (i = 0; i < call->args.n; i++)
@@ -442,5 +489,11 @@ struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program
 	o.out->functions = (struct ir_list){ 0 };
 	for (i = 0; i < program->functions.n; i++)
 		outline_function(&o, program, IR_AS(program->functions.at[i], function));
+	for (i = 0; i < program->functions.n; i++) {
+		const struct ir_function *old = IR_AS(program->functions.at[i], function);
+
+		if (old->func_type == FN_OPAQUE)
+			outline_directions(px, o.out, program_find(o.out, old->name));
+	}
 	return px->n_errors ? NULL : o.out;
 }

@@ -272,10 +272,9 @@ const struct ir_type *rule_exp(struct op_use *use)
 const struct ir_type *rule_fill(struct op_use *use)
 {
 	struct ir_type *type = type_copy(use->px, rule_same(use));
-	const struct ir_attr *pad = op_attr(use, "pad");
 
 	type->view.valid.n = 0;
-	type->view.pad = pad->kind == AT_ENUM ? pad->i : 0;
+	type->view.pad = 0;	/* a whole tile like any other: what it was filled with is the call's */
 	return type;
 }
 

@@ -32,6 +32,14 @@ extern PyTypeObject *context_type, *node_type, *type_type;
 int node_types_init(PyObject *module);
 
 struct context_object *context_new(void);
+/*
+ * A new context for what is made from @node, which it keeps alive. Nothing is added to the node's
+ * own, so that what a program is compiled to goes with its last user, however often it is compiled.
+ */
+struct context_object *context_for(const struct node_object *node);
+/* Number of contexts that exist; what the newest allocation of a node's context ends at. */
+PyObject *context_count(PyObject *module, PyObject *unused);
+PyObject *context_mark(PyObject *module, PyObject *object);
 PyObject *node_new(struct context_object *context, struct ir_node *node);
 PyObject *type_new(struct context_object *context, const struct ir_type *type);
 /* The node of a Python object; NULL with TypeError. */

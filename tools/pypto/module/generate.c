@@ -37,7 +37,7 @@ static const char *make_text(struct px *px, const struct request *r)
 }
 
 /* The program of a Python object; NULL with TypeError. */
-static const struct ir_program *program_of(PyObject *object, struct px **px)
+static const struct ir_program *program_of(PyObject *object)
 {
 	struct node_object *node = node_of(object);
 
@@ -47,31 +47,33 @@ static const struct ir_program *program_of(PyObject *object, struct px **px)
 		PyErr_SetString(PyExc_TypeError, "a program is needed");
 		return NULL;
 	}
-	*px = &node->context->px;
-	px_clear_diags(*px);
 	return IR_AS(node->node, program);
 }
 
 PyObject *generate(PyObject *module, PyObject *args)
 {
 	struct request r = { .text = "" };
-	const char *name, *out;
-	PyObject *object;
-	struct px *px;
+	PyObject *object, *out;
+	const char *name, *text;
+	struct px px;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "Ossi|s", &object, &r.what, &name, &r.arch, &r.text))
 		return NULL;
-	r.program = program_of(object, &px);
+	r.program = program_of(object);
 	if (!r.program)
 		return NULL;
 	r.f = program_find(r.program, name);
 	if (!r.f || !r.f->body)
 		return PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
-	px_guard(px, out, make_text(px, &r), NULL);
-	if (out && !px->n_errors)
-		return PyUnicode_FromString(out);
-	return px->diags ? raise_diags(px) : PyErr_NoMemory();
+	px_init(&px);
+	px_guard(&px, text, make_text(&px, &r), NULL);
+	if (text && !px.n_errors)
+		out = PyUnicode_FromString(text);
+	else
+		out = px.diags ? raise_diags(&px) : PyErr_NoMemory();
+	px_fini(&px);
+	return out;
 }
 
 /* ---- What a program consists of ---- */
@@ -121,19 +123,12 @@ static const struct ir_function *find_called(struct px *px, const struct ir_prog
 	return orch;
 }
 
-/* (name of the orchestration or None, [(kernel, core, func_id or -1)]) */
-PyObject *describe_program(PyObject *module, PyObject *object)
+static PyObject *described(struct px *px, const struct ir_program *program)
 {
-	const struct ir_program *program;
 	const struct ir_function *orch;
 	struct ir_list called = { 0 };
 	PyObject *kernels;
-	struct px *px;
 
-	(void)module;
-	program = program_of(object, &px);
-	if (!program)
-		return NULL;
 	px_guard(px, orch, find_called(px, program, &called), NULL);
 	if (px->n_errors)
 		return raise_diags(px);
@@ -143,6 +138,22 @@ PyObject *describe_program(PyObject *module, PyObject *object)
 		return raise_diags(px);
 	}
 	return kernels ? Py_BuildValue("(zN)", orch ? orch->name : NULL, kernels) : NULL;
+}
+
+/* (name of the orchestration or None, [(kernel, core, func_id or -1)]) */
+PyObject *describe_program(PyObject *module, PyObject *object)
+{
+	const struct ir_program *program = program_of(object);
+	PyObject *out;
+	struct px px;
+
+	(void)module;
+	if (!program)
+		return NULL;
+	px_init(&px);
+	out = described(&px, program);
+	px_fini(&px);
+	return out;
 }
 
 /* ---- Arguments of the orchestration ---- */
@@ -189,19 +200,22 @@ static int find_slots(struct px *px, const struct ir_program *program, struct ge
 /* ([(name, kind, access, type)], [slot of each returned value]) */
 PyObject *orchestration_slots(PyObject *module, PyObject *object)
 {
+	const struct ir_program *program = program_of(object);
+	struct context_object *context = program ? context_for(node_of(object)) : NULL;
 	struct gen_slots slots = { 0 };
-	const struct ir_program *program;
-	struct px *px;
+	PyObject *out;
 	int rc;
 
 	(void)module;
-	program = program_of(object, &px);
-	if (!program)
+	if (!context)
 		return NULL;
-	px_guard(px, rc, find_slots(px, program, &slots), -ENOMEM);
+	px_guard(&context->px, rc, find_slots(&context->px, program, &slots), -ENOMEM);
 	if (rc == -ENOMEM)
-		return PyErr_NoMemory();
-	if (rc || px->n_errors)
-		return raise_diags(px);
-	return slots_object(node_of(object)->context, &slots);
+		out = PyErr_NoMemory();
+	else if (rc || context->px.n_errors)
+		out = raise_diags(&context->px);
+	else
+		out = slots_object(context, &slots);
+	Py_DECREF((PyObject *)context);
+	return out;
 }

@@ -161,15 +161,22 @@ static PyObject *parse_program(PyObject *module, PyObject *args)
 
 static PyObject *python_print(PyObject *module, PyObject *args)
 {
+	const char *prefix = "pl", *text;
 	struct node_object *node;
-	const char *prefix = "pl";
 	PyObject *object;
+	struct px px;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "O|s", &object, &prefix))
 		return NULL;
 	node = node_of(object);
-	return node ? PyUnicode_FromString(ir_print(&node->context->px, node->node, prefix)) : NULL;
+	if (!node)
+		return NULL;
+	px_init(&px);
+	px_guard(&px, text, ir_print(&px, node->node, prefix), NULL);
+	object = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+	px_fini(&px);
+	return object;
 }
 
 /* (equal, reason) */
@@ -178,8 +185,9 @@ static PyObject *structural_compare(PyObject *module, PyObject *args)
 	PyObject *a_object, *b_object;
 	struct node_object *a, *b;
 	const char *why = NULL;
-	int auto_mapping;
-	bool equal;
+	int auto_mapping, equal;
+	PyObject *out;
+	struct px px;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "OOp", &a_object, &b_object, &auto_mapping))
@@ -188,16 +196,27 @@ static PyObject *structural_compare(PyObject *module, PyObject *args)
 	b = a ? node_of(b_object) : NULL;
 	if (!b)
 		return NULL;
-	equal = ir_equal(&a->context->px, a->node, b->node, auto_mapping, &why);
-	return Py_BuildValue("(Nz)", PyBool_FromLong(equal), why);
+	px_init(&px);
+	px_guard(&px, equal, ir_equal(&px, a->node, b->node, auto_mapping, &why), -1);
+	out = equal < 0 ? PyErr_NoMemory() : Py_BuildValue("(Nz)", PyBool_FromLong(equal), why);
+	px_fini(&px);
+	return out;
 }
 
 static PyObject *structural_hash(PyObject *module, PyObject *object)
 {
 	struct node_object *node = node_of(object);
+	uint64_t hash = 0;
+	struct px px;
+	int rc;
 
 	(void)module;
-	return node ? PyLong_FromUnsignedLongLong(ir_hash(&node->context->px, node->node)) : NULL;
+	if (!node)
+		return NULL;
+	px_init(&px);
+	px_guard(&px, rc, (hash = ir_hash(&px, node->node), 0), -ENOMEM);
+	px_fini(&px);
+	return rc ? PyErr_NoMemory() : PyLong_FromUnsignedLongLong(hash);
 }
 
 /* ---- Serialisation ---- */
@@ -206,15 +225,19 @@ static PyObject *serialize(PyObject *module, PyObject *object)
 {
 	struct node_object *node = node_of(object);
 	const void *data;
+	PyObject *out;
 	size_t size;
+	struct px px;
 	int rc;
 
 	(void)module;
 	if (!node)
 		return NULL;
-	px_guard(&node->context->px, rc, ir_serialize(&node->context->px, node->node, &data, &size),
-		 -ENOMEM);
-	return rc ? PyErr_NoMemory() : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+	px_init(&px);
+	px_guard(&px, rc, ir_serialize(&px, node->node, &data, &size), -ENOMEM);
+	out = rc ? PyErr_NoMemory() : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+	px_fini(&px);
+	return out;
 }
 
 static PyObject *deserialize(PyObject *module, PyObject *args)
@@ -267,9 +290,10 @@ static PyObject *pass_names(PyObject *module, PyObject *unused)
 static PyObject *run_pass(PyObject *module, PyObject *args)
 {
 	struct pass_options options = { 0 };
+	struct context_object *context;
 	struct node_object *node;
 	struct ir_node *result = NULL;
-	PyObject *object;
+	PyObject *object, *out;
 	const char *name;
 	int verify, rc;
 	struct px *px;
@@ -280,17 +304,22 @@ static PyObject *run_pass(PyObject *module, PyObject *args)
 	node = node_of(object);
 	if (!node)
 		return NULL;
-	px = &node->context->px;
+	context = context_for(node);
+	if (!context)
+		return NULL;
+	px = &context->px;
 	options.verify = verify;
-	px_clear_diags(px);
 	px_guard(px, rc, pass_run(px, name, node->node, &options, &result), -ENOMEM);
 	if (!rc)
-		return node_new(node->context, result);
-	if (rc == -ENOMEM)
-		return PyErr_NoMemory();
-	if (rc == -ENOENT)
-		return PyErr_Format(PyExc_ValueError, "no pass is named '%s'", name);
-	return raise_diags(px);
+		out = node_new(context, result);
+	else if (rc == -ENOMEM)
+		out = PyErr_NoMemory();
+	else if (rc == -ENOENT)
+		out = PyErr_Format(PyExc_ValueError, "no pass is named '%s'", name);
+	else
+		out = raise_diags(px);
+	Py_DECREF((PyObject *)context);
+	return out;
 }
 
 /* Bytes of each space on the chip that kernels may use. */
@@ -404,6 +433,8 @@ static PyMethodDef functions[] = {
 	{ "generate", generate, METH_VARARGS, "Text of one generated file." },
 	{ "describe_program", describe_program, METH_O, "The orchestration and the kernels." },
 	{ "orchestration_slots", orchestration_slots, METH_O, "Arguments of the orchestration." },
+	{ "context_count", context_count, METH_NOARGS, "Number of arenas that exist." },
+	{ "context_mark", context_mark, METH_O, "Changes when the arena of a node grows." },
 	{ "memory_limits", memory_limits, METH_VARARGS, "Bytes of each space on the chip." },
 	{ "dtypes", dtypes, METH_NOARGS, "All element types." },
 	{ "enums", enums, METH_NOARGS, "All enumerations." },

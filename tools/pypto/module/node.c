@@ -10,6 +10,8 @@ PyTypeObject *context_type, *node_type, *type_type;
 
 /* ---- Context ---- */
 
+static Py_ssize_t live_contexts;	/* under the interpreter's lock */
+
 struct context_object *context_new(void)
 {
 	allocfunc alloc = PyType_GetSlot(context_type, Py_tp_alloc);
@@ -18,6 +20,7 @@ struct context_object *context_new(void)
 	if (!c)
 		return NULL;
 	px_init(&c->px);
+	live_contexts++;
 	c->others = PyList_New(0);
 	if (!c->others)
 		Py_CLEAR(c);
@@ -31,9 +34,34 @@ static void context_free(PyObject *self)
 	freefunc release = PyType_GetSlot(type, Py_tp_free);
 
 	px_fini(&c->px);
+	live_contexts--;
 	Py_XDECREF(c->others);
 	release(self);
 	Py_DECREF(type);
+}
+
+struct context_object *context_for(const struct node_object *node)
+{
+	struct context_object *c = context_new();
+
+	if (c && context_keep(c, node))
+		Py_CLEAR(c);
+	return c;
+}
+
+PyObject *context_count(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyLong_FromSsize_t(live_contexts);
+}
+
+PyObject *context_mark(PyObject *module, PyObject *object)
+{
+	struct node_object *node = node_of(object);
+
+	(void)module;
+	return node ? PyLong_FromVoidPtr(node->context->px.arena.cur) : NULL;
 }
 
 int context_keep(struct context_object *context, const struct node_object *node)
@@ -203,9 +231,14 @@ static PyObject *node_text(PyObject *object)
 {
 	struct node_object *self = (struct node_object *)object;
 	const char *text;
+	PyObject *out;
+	struct px px;
 
-	text = ir_print(&self->context->px, self->node, "pl");
-	return PyUnicode_FromString(text);
+	px_init(&px);
+	px_guard(&px, text, ir_print(&px, self->node, "pl"), NULL);
+	out = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+	px_fini(&px);
+	return out;
 }
 
 static PyObject *node_repr(PyObject *object)
@@ -339,8 +372,15 @@ static PyObject *type_getattr(PyObject *object, PyObject *key)
 static PyObject *type_str(PyObject *object)
 {
 	struct type_object *self = (struct type_object *)object;
+	const char *text;
+	PyObject *out;
+	struct px px;
 
-	return PyUnicode_FromString(type_text(&self->context->px, self->type));
+	px_init(&px);
+	px_guard(&px, text, type_text(&px, self->type), NULL);
+	out = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+	px_fini(&px);
+	return out;
 }
 
 static void type_free(PyObject *object)

@@ -103,7 +103,7 @@ def explain(program, name, arch, error):
             pass
     found = [line.partition("error:")[2].strip() for line in str(error).splitlines() if "error:" in line]
     return _errors.CompileError(f"The C++ compiler refuses kernel '{name}': {found[0] if found else error}",
-                                program.functions[name].span,
+                                _errors.Span(*program.functions[name].span),
                                 hint="Try the PTO back end, whose assembler checks every operator")
 
 
