@@ -58,7 +58,7 @@ LDLIBS += -lpthread -ldl
 
 HAS_V3 := $(shell uname -m | grep -q x86_64 && grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo && echo yes)
 KERNEL_MARCH ?= $(if $(HAS_V3),x86-64-v3)
-DEVICE_FLAGS := -shared -Wl,--build-id=sha1 -fPIC -O2 -g -fvisibility=hidden $(WARN) -Ilibsimpler/device/include $(SANFLAGS) \
+DEVICE_FLAGS := -shared -Wl,--build-id=sha1 -fPIC -O2 -g1 -fvisibility=hidden $(WARN) -Ilibsimpler/device/include $(SANFLAGS) \
 	$(if $(findstring clang,$(CXX)),,-fno-gnu-unique)
 KERNEL_FLAGS := $(DEVICE_FLAGS) -std=gnu++20 $(addprefix -march=,$(KERNEL_MARCH)) -D__CPU_SIM
 ORCH_FLAGS := $(DEVICE_FLAGS) -std=gnu++17

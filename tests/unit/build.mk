@@ -31,7 +31,7 @@ tsan_LEAVES_OUT := $(BUILD)/tests/unit/test_device_pto_isa
 ifeq ($(SANITIZE),thread)
 unit_TESTS := $(filter-out $(BUILD)/tests/unit/test_device_pto_isa,$(unit_TESTS))
 else
-pto_isa_FLAGS := $(filter-out -O2 -g,$(KERNEL_FLAGS)) -O1
+pto_isa_FLAGS := $(filter-out -O2 -g1,$(KERNEL_FLAGS)) -O1
 pto_isa_SOS := $(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(foreach p,$(PLATFORMS),\
 	$(BUILD)/tests/unit/pto_isa/$(call stem,$s)-$p.so))
 $(foreach s,$(wildcard tests/unit/pto_isa/*.cpp),$(call device_so,$s,tests/unit/pto_isa/$(call stem,$s),$(pto_isa_FLAGS)))

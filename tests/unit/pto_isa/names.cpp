@@ -2,6 +2,10 @@
 /* Kernel authors name their functions freely: words that the headers use inside are free. */
 #include <pto/pto-inst.hpp>
 
+#ifdef _GLIBCXX_CMATH
+#error "pto-inst.hpp includes <cmath>, two thirds of a kernel's text; use __builtin_ functions"
+#endif
+
 using namespace pto;
 
 #define WORDS(f) \

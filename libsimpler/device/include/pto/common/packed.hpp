@@ -9,7 +9,6 @@
 #ifndef PTO_COMMON_PACKED_HPP
 #define PTO_COMMON_PACKED_HPP
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -26,8 +25,8 @@ struct i4_codec {
 /* Nearest of the eight magnitudes, ties to the even code; beyond the largest: the largest. */
 inline uint8_t fp4_nearest(float f, const float (&mags)[8])
 {
-	const float a = std::fabs(f);
-	const uint8_t sign = std::signbit(f) ? 8 : 0;
+	const float a = __builtin_fabsf(f);
+	const uint8_t sign = __builtin_signbit(f) ? 8 : 0;
 	uint8_t code = 0;
 
 	if (f != f)

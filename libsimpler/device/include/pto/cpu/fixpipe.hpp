@@ -8,7 +8,6 @@
 #ifndef PTO_CPU_FIXPIPE_HPP
 #define PTO_CPU_FIXPIPE_HPP
 
-#include <cmath>
 #include <cstdlib>
 
 #include "pto/common/core_state.hpp"
@@ -43,7 +42,7 @@ struct quant {
 	float to_int8(float v) const
 	{
 		const float lo = is_signed ? -128.0f : 0.0f, hi = is_signed ? 127.0f : 255.0f;
-		const float r = std::nearbyint(v * scale + float(offset));
+		const float r = __builtin_nearbyintf(v * scale + float(offset));
 
 		return r < lo ? lo : r <= hi ? r : hi;
 	}

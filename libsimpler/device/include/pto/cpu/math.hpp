@@ -20,7 +20,7 @@ PTO_SIMD vfloat vsqrt(vfloat v)
 	return __builtin_ia32_sqrtps(v);
 #else
 	for (int i = 0; i < FLOATS; i++)
-		v[i] = std::sqrt(v[i]);
+		v[i] = __builtin_sqrtf(v[i]);
 	return v;
 #endif
 }

@@ -7,8 +7,6 @@
 #ifndef PTO_CPU_MATMUL_KERNEL_HPP
 #define PTO_CPU_MATMUL_KERNEL_HPP
 
-#include <cmath>
-
 #include "pto/cpu/simd.hpp"
 
 namespace pto {
@@ -80,7 +78,7 @@ inline void run_portable(int k, const float *a, const float *b, float *out, int 
 			float acc = 0.0f;
 
 			for (int i = 0; i < k; i++)
-				acc = std::fma(a[i * 4 + r], b[i * 16 + c], acc);
+				acc = __builtin_fmaf(a[i * 4 + r], b[i * 16 + c], acc);
 			out[r * 16 + c] = acc;
 		}
 }

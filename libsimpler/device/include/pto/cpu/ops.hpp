@@ -39,7 +39,7 @@ template <typename T>
 inline T rem_c(T a, T b)
 {
 	if constexpr (std::is_same_v<T, float>)
-		return std::fmod(a, b);
+		return __builtin_fmodf(a, b);
 	else
 		return b == 0 || (std::is_signed_v<T> && b == T(-1)) ? T(0) : T(a % b);
 }
@@ -167,7 +167,7 @@ struct op_pow {
 		return by_lane(
 			[](auto x, auto y) {
 				if constexpr (std::is_same_v<decltype(x), float>) {
-					return float(std::pow(double(x), double(y)));
+					return float(__builtin_pow(double(x), double(y)));
 				} else {
 					return int_pow(x, y);
 				}

@@ -8,8 +8,6 @@
 #ifndef PTO_CPU_QUANT_HPP
 #define PTO_CPU_QUANT_HPP
 
-#include <cmath>
-
 #include "pto/common/event.hpp"
 #include "pto/cpu/copy.hpp"
 
@@ -65,7 +63,7 @@ inline void int8(D &d, const S &src, const P &scale, const Off &offset)
 		const float s = row_param(scale, r), o = row_param(offset, r);
 
 		for (int c = 0; c < d.GetValidCol(); c++) {
-			const float v = std::nearbyint(float(src.GetElement(r, c)) * s) + o;
+			const float v = __builtin_nearbyintf(float(src.GetElement(r, c)) * s) + o;
 
 			d.data()[D::Offset(r, c)] = T(int(to_range(v, lo, hi)));
 		}
@@ -151,7 +149,7 @@ inline void mx(D &d, E &exp, M &max, F &scaling, const S &src)
 			float top = 0;
 
 			for (int i = 0; i < n; i++) {
-				const float a = std::fabs(float(src.GetElement(r, c + i)));
+				const float a = __builtin_fabsf(float(src.GetElement(r, c + i)));
 
 				top = a != a || top != top ? __builtin_nanf("") : a > top ? a : top;
 			}

@@ -8,7 +8,6 @@
 #ifndef PTO_CPU_SIMD_HPP
 #define PTO_CPU_SIMD_HPP
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
