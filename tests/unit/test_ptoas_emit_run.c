@@ -118,6 +118,21 @@ static void scale_doubles_every_element(void **state)
 		assert_close(out[i], 2.0 * a[i], "scale2", i);
 }
 
+static void a_literal_pad_fills_what_the_source_leaves(void **state)
+{
+	struct pto_tensor ta = tensor_of(a, sizeof(a)), to = tensor_of(out, sizeof(out));
+	int64_t args[] = { (int64_t)&ta, (int64_t)&to };
+	unsigned int r, c;
+
+	(void)state;
+	fill(a, 200);
+	run("tests/conformance/pto/pad.pto", false, args);
+	for (r = 0; r < 16; r++)
+		for (c = 0; c < 32; c++)
+			assert_close(out[r * 32 + c], r < 10 && c < 20 ? a[r * 20 + c] : -1.5,
+				     "pad", r * 32 + c);
+}
+
 /* @blocks trips of the outer loop, one of both branches. */
 static void check_loop(int64_t blocks, bool flag)
 {
@@ -297,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scale_doubles_every_element),
+		cmocka_unit_test(a_literal_pad_fills_what_the_source_leaves),
 		cmocka_unit_test(loops_run_no_one_and_many_times_with_either_branch),
 		cmocka_unit_test(softmax_matches_its_formula),
 		cmocka_unit_test(matmul_accumulates_over_four_blocks),

@@ -38,6 +38,8 @@ static const struct {
 	{ A3, T1("vec, 16x16xf32, blayout=diagonal"), "unknown blayout: diagonal" },
 	{ A3, T1("vec, 16x16xf32, slayout=box"), "unknown slayout: box" },
 	{ A3, T1("vec, 16x16xf32, pad=4"), "unknown pad: 4" },
+	{ A3, T1("vec, 16x16xf32, pad=4294967295"), "unknown pad: 4294967295" },
+	{ A3, T1("vec, 16x16xf32, pad=8589934592"), "unknown pad: 8589934592" },
 	{ A3, T1("vec, 16x16xf32, compact=3"), "unknown compact: 3" },
 	{ A3, T1("vec, 16x16xf32, pad=1, pad=1"), "duplicate pad in tile_buf compact syntax" },
 	{ A3, T1("vec, 16x16xf32, depth=1"), "unknown key in tile_buf compact syntax: depth" },
@@ -160,6 +162,8 @@ static const struct {
 	  "expects A5 tinsert to use a supported src/dst loc pair: acc->mat, vec->mat, or "
 	  "vec->vec" },
 	{ A3, T2(F32, F32) UNARY("tfillpad"), "expects dst to have a pad value" },
+	{ A3, T2("vec, 16x16xf16", "vec, 16x16xf16, pad=4295032832") UNARY("tfillpad"),
+	  "expects the pad of dst to be the bits of one f16 element, not 0x10000" },
 	{ A5, T2("left, 16x64xf32", "left, 16x64xf32") UNARY("tget_scale_addr"),
 	  "expects dst to be in the scaling address space" },
 	/* vector instructions: types, spaces, layouts, shapes */

@@ -23,6 +23,10 @@ static const struct {
 		  "slayout=row_major, fractal=1024, pad=3, compact=2>",
 	  "%t = pto.alloc_tile valid_row = %n valid_col = %c16 : !pto.tile_buf<acc, 16x16xf32, "
 	  "valid=?x?, blayout=col_major, slayout=row_major, fractal=1024, pad=3, compact=2>" },
+	/* a pad of its own: 2^32 and the bits of 1.0 */
+	{ A3, "", "%t = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=f16, rows=16, cols=16, v_row=16, "
+		  "v_col=16, blayout=row_major, slayout=none_box, fractal=512, pad=4294982656>",
+	  "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf16, pad=4294982656>" },
 	{ A3, "", "%t = pto.alloc_tile : !pto.tile_buf<left, 16x16xf16, blayout=col_major>",
 	  "%t = pto.alloc_tile : !pto.tile_buf<left, 16x16xf16>" },
 	{ A5, "", "%t = pto.alloc_tile : !pto.tile_buf<left, 16x16xf16, blayout=row_major>",

@@ -38,18 +38,29 @@ static const char *tile_type_name(const struct pto_type *t)
 	return names[t->space];
 }
 
+static void put_pad(struct emit *e, int64_t pad)
+{
+	static const char *const names[] = { "Null", "Zero", "Max", "Min" };
+
+	if (pad >= PTO_PAD_CUSTOM)
+		emit_add(e, "PadValue(0x%llx)", (unsigned long long)pad);
+	else
+		emit_add(e, "PadValue::%s", names[pad]);
+}
+
 void emit_tile_type(struct emit *e, const struct pto_type *t, int64_t rows, int64_t cols,
 		    int64_t vr, int64_t vc)
 {
 	static const char *const box[] = { "NoneBox", "RowMajor", "ColMajor" };
-	static const char *const pad[] = { "Null", "Zero", "Max", "Min" };
 	static const char *const compact[] = { "Null", "Normal", "RowPlusOne" };
 
-	emit_add(e, "Tile<TileType::%s, %s, %lld, %lld, BLayout::%s, %lld, %lld, SLayout::%s, %u, "
-		 "PadValue::%s, CompactMode::%s>", tile_type_name(t),
+	emit_add(e, "Tile<TileType::%s, %s, %lld, %lld, BLayout::%s, %lld, %lld, SLayout::%s, %u, ",
+		 tile_type_name(t),
 		 pto_elem_info((enum pto_elem)t->elem)->cxx, (long long)rows, (long long)cols,
 		 t->blayout == PTO_COL_MAJOR ? "ColMajor" : "RowMajor", (long long)vr,
-		 (long long)vc, box[t->slayout], t->fractal, pad[t->pad], compact[t->compact]);
+		 (long long)vc, box[t->slayout], t->fractal);
+	put_pad(e, t->pad);
+	emit_add(e, ", CompactMode::%s>", compact[t->compact]);
 }
 
 static int64_t extent(int64_t n)

@@ -84,6 +84,10 @@ enum pto_space {
 enum pto_blayout { PTO_ROW_MAJOR, PTO_COL_MAJOR };
 enum pto_slayout { PTO_NONE_BOX, PTO_BOX_ROW_MAJOR, PTO_BOX_COL_MAJOR };
 enum pto_pad { PTO_PAD_NULL, PTO_PAD_ZERO, PTO_PAD_MAX, PTO_PAD_MIN };
+
+/* Pads from here up to twice this are a value of their own: the low half is the element's bits. */
+#define PTO_PAD_CUSTOM	(INT64_C(1) << 32)
+
 enum pto_compact { PTO_COMPACT_NULL, PTO_COMPACT_NORMAL, PTO_COMPACT_ROW_PLUS_ONE };
 
 struct pto_type {
@@ -91,8 +95,9 @@ struct pto_type {
 	uint8_t elem;			/* enum pto_elem */
 	uint8_t rank;
 	uint8_t space;			/* enum pto_space: tiles, memrefs */
-	uint8_t blayout, slayout, pad, compact;	/* tiles */
+	uint8_t blayout, slayout, compact;	/* tiles */
 	uint16_t fractal;		/* tiles */
+	int64_t pad;			/* tiles: enum pto_pad, or PTO_PAD_CUSTOM | bits */
 	int64_t count;			/* arrays, multi tiles */
 	int64_t dim[PTO_MAX_RANK];	/* views, memrefs, vectors; a tile: rows, cols */
 	int64_t valid[2];		/* tiles: PTO_DYNAMIC or a number */

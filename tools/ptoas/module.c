@@ -88,13 +88,14 @@ static uint32_t hash_type(const struct pto_type *t)
 {
 	uint64_t h = t->kind | (uint64_t)t->elem << 8 | (uint64_t)t->rank << 16 |
 		     (uint64_t)t->space << 24 | (uint64_t)t->blayout << 32 |
-		     (uint64_t)t->slayout << 36 | (uint64_t)t->pad << 40 |
+		     (uint64_t)t->slayout << 36 |
 		     (uint64_t)t->fractal << 44;
 	unsigned int i;
 
 	for (i = 0; i < t->rank; i++)
 		h = (h ^ (uint64_t)t->dim[i]) * UINT64_C(0xD6E8FEB86659FD93) + (h >> 29);
 	h = (h ^ (uint64_t)t->valid[0]) * UINT64_C(0xD6E8FEB86659FD93);
+	h ^= (uint64_t)t->pad << 16;
 	h = (h ^ (h >> 31) ^ (uint64_t)t->valid[1]) * UINT64_C(0xD6E8FEB86659FD93);
 	h ^= (uint64_t)t->count + (uint64_t)(uintptr_t)t->inner;
 	return (uint32_t)(h ^ h >> 32);

@@ -194,7 +194,7 @@ static bool parse_size(struct parser *p, int64_t *out)
 	return true;
 }
 
-/* A number below @n, for pad and compact. */
+/* A number below @n. */
 static bool parse_small(struct parser *p, const char *what, int64_t n, uint8_t *out)
 {
 	const char *start;
@@ -208,6 +208,20 @@ static bool parse_small(struct parser *p, const char *what, int64_t n, uint8_t *
 		return fail(p, start, NULL, "unknown %s: %lld", what, (long long)value);
 	*out = (uint8_t)value;
 	return true;
+}
+
+static bool parse_pad(struct parser *p, int64_t *pad)
+{
+	const char *start;
+
+	skip_space(p);
+	start = p->at;
+	if (!decimal(p, pad))
+		return false;
+	if (*pad >= 0 && (*pad <= PTO_PAD_MIN || *pad / PTO_PAD_CUSTOM == 1))
+		return true;
+	return fail(p, start, "0 null, 1 zero, 2 max, 3 min, 4294967296 + bits: an element of these bits",
+		    "unknown pad: %lld", (long long)*pad);
 }
 
 static bool parse_fractal(struct parser *p, struct pto_type *t)
@@ -270,7 +284,7 @@ static bool parse_value(struct parser *p, int key, struct pto_type *t)
 	case K_FRACTAL:
 		return parse_fractal(p, t);
 	case K_PAD:
-		return parse_small(p, "pad", 4, &t->pad);
+		return parse_pad(p, &t->pad);
 	case K_COMPACT:
 		return parse_small(p, "compact", 3, &t->compact);
 	}

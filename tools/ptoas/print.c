@@ -55,7 +55,7 @@ static void print_tile(struct pto_text *out, const struct pto_type *t)
 	if (t->fractal != 512)
 		pto_text_printf(out, ", fractal=%u", t->fractal);
 	if (t->pad)
-		pto_text_printf(out, ", pad=%u", t->pad);
+		pto_text_printf(out, ", pad=%lld", (long long)t->pad);
 	if (t->compact)
 		pto_text_printf(out, ", compact=%u", t->compact);
 }

@@ -26,7 +26,7 @@ static int vec_types(struct verify *v, const struct pto_type *tile)
 }
 
 /* The padding of a tile's type (enum pto_pad) that a constant stands for; -1: none. */
-static int pad_of(const struct pto_value *v)
+static int64_t pad_of(const struct pto_value *v)
 {
 	const struct pto_attr *a = v->def && pto_code(v->def) == PTO_OP_CONSTANT ?
 				   pto_attr_find(v->def, "value") : NULL;
@@ -321,8 +321,13 @@ int verify_fillpad(struct verify *v)
 	if (src->kind != PTO_T_TILE || dst->kind != PTO_T_TILE)
 		return 0;
 	if (dst->pad == PTO_PAD_NULL)
-		return bad(v, "give dst's type pad=1 (zero), 2 (max) or 3 (min)",
+		return bad(v, "give dst's type pad=1 (zero), 2 (max), 3 (min) or 4294967296 + bits",
 			   "expects dst to have a pad value");
+	if (dst->pad >= PTO_PAD_CUSTOM && elem_bits(dst) < 32 &&
+	    (dst->pad - PTO_PAD_CUSTOM) >> elem_bits(dst))
+		return bad(v, "pad=4294967296 + the bits of an element",
+			   "expects the pad of dst to be the bits of one %s element, not 0x%llx",
+			   elem_text(dst), (unsigned long long)(dst->pad - PTO_PAD_CUSTOM));
 	if (in_space(dst, PTO_SPACE_MAT) && dst->pad != PTO_PAD_ZERO)
 		return bad(v, NULL, "expects a mat dst to be padded with zero");
 	if (elem_bits(src) != elem_bits(dst))
