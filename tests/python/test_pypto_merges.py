@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Tiles that branches and loops hand on: smallest cases of what random programs found, the same before and after each pass."""
+import pytest
+
+np = pytest.importorskip("numpy")
+pl = pytest.importorskip("pypto.language")
+from pypto import _core, ir, passes  # noqa: E402
+
+CUBE = '''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[16, 16], pl.FP16], b: pl.Tensor[[16, 16], pl.FP16], n: pl.INT64,
+          o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        l = pl.move(pl.load(a, [0, 0], [16, 16], target_memory=pl.MemorySpace.Mat), target_memory=pl.MemorySpace.Left)
+        r = pl.move(pl.load(b, [0, 0], [16, 16], target_memory=pl.MemorySpace.Mat), target_memory=pl.MemorySpace.Right)
+        c = pl.matmul(l, r)
+'''
+VECTOR = '''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[16, 16], pl.FP32], n: pl.INT64, o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]
+          ) -> pl.Tensor[[16, 16], pl.FP32]:
+        c = pl.load(a, [0, 0], [16, 16])
+        v = pl.load(a, [0, 0], [16, 16], valid_shapes=[7, 16])
+'''
+
+
+def after_passes(head, body, inputs, n):
+    """What the kernel stores, equal after each pass; both back ends have text for it."""
+    text = head + "".join(f"        {line}\n" for line in [*body, "o = pl.store(c, [0, 0], [16, 16], o)", "return o"])
+    program, wanted = pl.parse(text), None
+    for name in [None, *passes.PassManager.get_strategy("Default").names]:
+        if name:
+            program = passes.PassManager([name]).run_passes(program)
+        out = np.zeros((16, 16), "float32")
+        ir.interpret(program, *inputs, n, out, function="k")
+        wanted = out if wanted is None else wanted
+        assert np.array_equal(out, wanted), f"{name} changes the result"
+    assert "return" in _core.generate(program, "pto", "k", 0) and "TSTORE(" in _core.generate(program, "cce", "k", 0)
+    return wanted
+
+
+@pytest.mark.parametrize("body, products", [
+    (["if n > 1:", "    c = pl.matmul_acc(c, l, r)"], lambda n: 1 + (n > 1)),
+    (["if n > 1:", "    c = pl.matmul_acc(c, l, r)", "else:", "    c = pl.matmul_acc(pl.matmul_acc(c, l, r), l, r)"],
+     lambda n: 2 if n > 1 else 3),
+    (["if n > 1:", "    c = pl.matmul(l, r)", "    c = pl.matmul_acc(c, l, r)"], lambda n: 1 + (n > 1)),
+    (["if n > 1:", "    c = pl.matmul_acc(c, l, r)", "if n > 2:", "    c = pl.matmul_acc(c, l, r)", "else:",
+      "    c = pl.matmul(l, r)"], lambda n: 1 + (n > 1) + 1 if n > 2 else 1),
+    (["if n > 1:", "    if n > 2:", "        c = pl.matmul_acc(c, l, r)"], lambda n: 1 + (n > 2)),
+    (["for i in pl.range(n):", "    c = pl.matmul(l, r)", "    c = pl.matmul_acc(c, l, r)"], lambda n: 2 if n else 1),
+    (["for i in pl.range(n):", "    c = pl.matmul(l, r)", "    if i > 0:", "        c = pl.matmul_acc(c, l, r)"],
+     lambda n: 2 if n > 1 else 1),
+    (["for i in pl.range(n):", "    c = pl.matmul(l, r)", "    for j in pl.range(i):", "        c = pl.matmul_acc(c, l, r)"],
+     lambda n: max(n, 1)),
+    (["while n > 0:", "    c = pl.matmul_acc(c, l, r)", "    n = n - 1"], lambda n: 1 + n),
+])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_accumulators_are_merged_in_place(body, products, n):
+    random = np.random.default_rng(1)
+    a, b = (random.uniform(-1, 1, (16, 16)).astype("float16") for _ in range(2))
+    got = after_passes(CUBE, body, [a, b], n)
+    assert np.allclose(got, products(n) * (a.astype("float64") @ b.astype("float64")), atol=1e-4)
+
+
+def filled(a, value):
+    return np.where(np.arange(16)[:, None] < 7, a, np.float32(value))
+
+
+@pytest.mark.parametrize("body, wanted", [
+    (["if n > 1:", "    c = pl.fillpad(v, pad='max')"], lambda a, n: filled(a, np.inf) if n > 1 else a),
+    (["for i in pl.range(n):", "    c = pl.fillpad(v, pad=-2.5)"], lambda a, n: filled(a, -2.5) if n else a),
+    (["c = pl.fillpad(v)", "if n > 1:", "    c = pl.fillpad(v, pad='min')"], lambda a, n: filled(a, -np.inf if n > 1 else 0)),
+    (["for i, (d,) in pl.range(n, init_values=(c,)):", "    c = pl.yield_(pl.fillpad(v, pad=1))"],
+     lambda a, n: filled(a, 1) if n else a),
+])
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_filled_tile_is_a_tile_like_any_other(body, wanted, n):
+    a = np.random.default_rng(2).uniform(-1, 1, (16, 16)).astype("float32")
+    assert np.array_equal(after_passes(VECTOR, body, [a], n), wanted(a, n))
+
+
+@pytest.mark.parametrize("lines", [
+    ["while n > 0:", "    n = n - 1", "    x = pl.store(t, [0, 0], [8, 8], x)"],
+    ["if n > 1:", "    x = pl.store(t, [0, 0], [8, 8], x)", "x = pl.store(t, [0, 0], [8, 8], x)"],
+    ["for i in pl.range(n):", "    if n > 1:", "        x = pl.store(t, [0, 0], [8, 8], x)"],
+])
+def test_a_region_that_writes_somewhere_inside_has_an_inout_parameter(lines):
+    program = pl.parse("@pl.program\nclass P:\n    @pl.function\n"
+                       "    def main(self, x: pl.Tensor[[8, 8], pl.FP32], n: pl.INT64) -> pl.Tensor[[8, 8], pl.FP32]:\n"
+                       "        with pl.incore():\n            t = pl.load(x, [0, 0], [8, 8])\n" +
+                       "".join(f"            {line}\n" for line in lines) + "        return x\n")
+    for name in ("ConvertToSSA", "FlattenCallExpr", "OutlineIncoreScopes"):
+        program = passes.PassManager([name]).run_passes(program)
+    kernel, main = program.functions["main_incore_0"], program.functions["main"]
+    assert dict(zip([p.name for p in kernel.params], kernel.param_directions)) == {"n_0": 0, "x_0": 2}
+    assert main.param_directions == [2, 0]
