@@ -99,8 +99,10 @@
  * rings of that vector; one too many does no harm.
  *
  * Interrupts: MSI-X vector 0 reports admin completions, faults, a change of
- * health, the end of a reset; completions of stream s arrive on vector
- * 1 + s % (irq_vectors - 1).  Interrupts may be spurious and may coalesce.
+ * health; completions of stream s arrive on vector 1 + s % (irq_vectors - 1).
+ * Interrupts may be spurious and may coalesce.  There are none while @control
+ * lacks SIMPLER_HW_CONTROL_ENABLE: a driver that has stopped the device may
+ * free what takes them.
  */
 struct simpler_hw_regs {
 	__u32 magic;			/* 0x000 SIMPLER_HW_MAGIC */

@@ -354,6 +354,23 @@ static void reset_ends_contexts_and_counts_a_generation(void **state)
 	assert_int_equal(drv_run(&f->stream, (struct simpler_hw_cmd){ 0 }), 0);
 }
 
+/* What takes interrupts may be gone then: QEMU frees it when a chip is unplugged. */
+static void a_stopped_chip_raises_no_interrupts(void **state)
+{
+	struct fixture *f = *state;
+
+	f->chip.regs->control = 0;
+	drv_interrupted(&f->chip, 0, false);
+	assert_string_equal(drv_control(&f->host, "0 spurious-irq 0"), "ok");
+	assert_string_equal(drv_control(&f->host, "0 thermal 99000"), "ok");
+	assert_false(drv_interrupted(&f->chip, 0, false));
+	f->chip.regs->control = SIMPLER_HW_CONTROL_ENABLE;
+	assert_string_equal(drv_control(&f->host, "0 spurious-irq 0"), "ok");
+	assert_true(drv_interrupted(&f->chip, 0, true));
+	drv_reset(&f->chip);
+	assert_false(drv_interrupted(&f->chip, 0, false));
+}
+
 static void a_new_machine_finds_zeroed_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -388,6 +405,7 @@ int main(void)
 		host_test(a_stream_of_higher_priority_gets_in_between),
 		host_test(clear_zeroes_what_it_names),
 		host_test(reset_ends_contexts_and_counts_a_generation),
+		host_test(a_stopped_chip_raises_no_interrupts),
 		host_test(a_new_machine_finds_zeroed_memory),
 	};
 

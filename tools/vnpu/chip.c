@@ -110,6 +110,12 @@ void chip_interrupt(struct vnpu_chip *chip, uint32_t vector)
 {
 	uint64_t one = 1;
 
+	/*
+	 * Not to a driver that has stopped the device: QEMU frees what takes interrupts while its
+	 * descriptors are still open, when a chip is unplugged.
+	 */
+	if (!(get(chip->regs->control) & SIMPLER_HW_CONTROL_ENABLE))
+		return;
 	if (chip->lose_interrupts) {
 		chip->lose_interrupts--;
 		return;
@@ -271,7 +277,6 @@ void chip_reset_step(struct vnpu_chip *chip)
 	chip->power_cycle = false;
 	describe(chip);
 	chip->resetting = false;
-	chip_interrupt(chip, 0);
 }
 
 /* ---- life ---- */
