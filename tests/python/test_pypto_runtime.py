@@ -171,6 +171,50 @@ def test_calls_from_several_threads_take_turns():
         np.testing.assert_array_equal(out, x * i)
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2]])
+def test_runs_started_one_after_the_other_may_be_waited_for_in_any_order(order):
+    program, x = runtime.compile(Scale), floats()
+    outs = [np.zeros_like(x) for _ in range(4)]
+    started = [program.submit(x, float(i + 2), out) for i, out in enumerate(outs)]
+    for i in order:
+        assert started[i].wait(60) is outs[i]
+        np.testing.assert_array_equal(outs[i], x * (i + 2))
+    last = np.zeros_like(x)
+    program(x, 9.0, last)
+    for i, out in enumerate(outs):  # also of those nobody waited for
+        np.testing.assert_array_equal(out, x * (i + 2))
+    np.testing.assert_array_equal(last, x * 9)
+
+
+def test_another_thread_may_wait_for_a_run_while_the_program_is_called():
+    program, x = runtime.compile(Scale), floats()
+    results = []
+
+    def wait(started, out, factor):
+        results.append(started.wait(60) is out and (out == x * factor).all())
+    threads = []
+    for i in range(20):
+        out, factor = np.zeros_like(x), float(i + 2)
+        threads.append(threading.Thread(target=wait, args=(program.submit(x, factor, out), out, factor)))
+        threads[-1].start()
+        program(x, 1.5, np.zeros_like(x))
+    for t in threads:
+        t.join()
+    assert results == [True] * 20
+
+
+def test_the_error_of_a_started_run_is_raised_by_each_wait():
+    from simpler import Worker
+    worker = Worker(level=2, platform="a2a3sim", runtime=runtime.RUNTIME, device_id=0)
+    worker.init()
+    x = floats()
+    started = runtime.compile(Scale, platform="a2a3sim", worker=worker).submit(x, 2.0, np.zeros_like(x))
+    worker.close()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the Worker is CLOSED"):
+            started.wait(60)
+
+
 def test_launch_starts_blocks_of_a_kernel_by_itself():
     x, y = np.ones((128, 16), "float32"), np.zeros((128, 16), "float32")
     kernel = Blocks.functions["kernel"]

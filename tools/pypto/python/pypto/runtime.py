@@ -15,6 +15,7 @@ content in SIMPLER_CACHE_DIR (or the user's cache) and used again.
 import atexit
 import os
 import threading
+import time
 
 from . import _compile, _core, passes
 from ._tensors import DTYPES, Host, Word
@@ -156,6 +157,7 @@ class Program:
         self._parameters = self._order(program, slots)
         self._slots = slots
         self._plans = {}
+        self._started = None  # by submit(), its results not taken yet
         self._lock = threading.Lock()
 
     @staticmethod
@@ -169,23 +171,26 @@ class Program:
     def __call__(self, *args):
         """Run; what the function returns: arguments that were written, and new arrays."""
         with self._lock:
-            plan = self._plans.get(tuple(map(_shape_of, args)))
-            if plan is None:
-                plan = self._plan(args)
-            plan.copy_in(args)
+            plan = self._ready(args)
             self._worker.run(self._handle, plan.arguments)
             return plan.copy_out(args)
 
     def submit(self, *args):
-        """Start a run; a Started, whose wait() gives what a call would. The next use of this object waits for it."""
-        self._lock.acquire()
-        try:
-            plan = self._plans.get(tuple(map(_shape_of, args))) or self._plan(args)
-            plan.copy_in(args)
-            return Started(self, plan, args, self._worker.submit(self._handle, plan.arguments))
-        except BaseException:
-            self._lock.release()
-            raise
+        """Start a run; a Started, whose wait() gives what a call would. The next use of this object takes its results first."""
+        with self._lock:
+            plan = self._ready(args)
+            self._started = Started(self, plan, args, self._worker.submit(self._handle, plan.arguments))
+            return self._started
+
+    def _ready(self, args):
+        """The plan of a call, its arguments on the device. The memory of the plans is free before: one run at a time."""
+        if self._started is not None:
+            self._started._take(None)
+        plan = self._plans.get(tuple(map(_shape_of, args)))
+        if plan is None:
+            plan = self._plan(args)
+        plan.copy_in(args)
+        return plan
 
     def _plan(self, args):
         if len(args) != len(self._parameters):
@@ -288,38 +293,36 @@ class Plan:
 
 
 class Started:
-    """A run that was started. Without wait(), host arrays that it writes stay as they were."""
+    """A run that was started. Host arrays that it writes are written by wait(), or by the next use of the program."""
 
     def __init__(self, owner, plan, args, handle):
-        self._owner, self._plan, self._args, self._handle, self._value = owner, plan, args, handle, None
+        self._owner, self._plan, self._args, self._handle = owner, plan, args, handle
+        self._value = self._error = None
 
     def wait(self, timeout=None):
-        """Wait for the run; what a call gives. Raises the run's error; TimeoutError leaves it going."""
-        if self._handle is None:
-            return self._value
+        """Wait for the run; what a call gives. Raises the run's error; TimeoutError leaves it going. Any thread, also twice."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        if not self._owner._lock.acquire(timeout=-1 if timeout is None else max(timeout, 0)):
+            raise TimeoutError(f"the run was not done after {timeout} s")
+        try:
+            if self._handle is not None:
+                self._take(None if deadline is None else max(deadline - time.monotonic(), 0))
+        finally:
+            self._owner._lock.release()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _take(self, timeout):
+        """Keep the results, or the error, for wait(). With the lock of the program."""
         try:
             self._handle.wait(timeout)
             self._value = self._plan.copy_out(self._args)
         except (TimeoutError, KeyboardInterrupt):
             raise
-        except BaseException:
-            self._end()
-            raise
-        self._end()
-        return self._value
-
-    def _end(self):
-        if self._handle is not None:
-            self._handle = None
-            self._owner._lock.release()
-
-    def __del__(self):
-        if self._handle is not None:
-            try:
-                self._handle.wait()
-            except Exception:
-                pass  # nobody asked for the result of this run
-            self._end()
+        except Exception as e:
+            self._error = e
+        self._handle = self._plan = self._args = self._owner._started = None
 
 
 def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
