@@ -59,6 +59,9 @@ FLOATS += ["pl.setval(x, 3, 2.0); t = pl.mul(y, x)", "pl.print(x); t = x", "o = 
            "u = pl.slice(x, [16, 32], [16, 0]); o = pl.store(u, [0, 0], [16, 32], o); t = y",
            "e = pl.extract(x, 0, 0, [16, 16]); o = pl.store(e, [0, 0], [16, 16], o); t = y",
            "g = pl.get_block_idx() + pl.get_block_num() + pl.get_subblock_idx(); t = pl.mul(x, pl.cast(g, pl.FP32))"]
+FLOATS += [f"v = pl.load(a, [0, 0], [32, 32], valid_shapes=[{rows}, 32]); t = pl.fillpad(v, pad={pad})"
+           for rows in ("7", "pl.cast(n, pl.INDEX)") for pad in ("'max'", "-2.5", "0.0")]
+FLOATS += ["t = pl.add(x, y); v = pl.load(a, [0, 0], [32, 32], valid_shapes=[7, 32]); t = pl.fillpad(v, pad='min')"]
 SHORTS = [f"t = pl.{op}(h, h)" for op in "and_ or_ xor shl shr".split()]
 SHORTS += [f"t = pl.{op}(h, 3)" for op in "ands ors xors shls shrs".split()] + ["t = pl.not_(h)"]
 INTS = ["t = pl.cast(x, pl.INT32)", "t = pl.cast(h, pl.INT32)"]
