@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../../tools/ptoas/hazard_access.h"
 #include "../../tools/ptoas/ptoas.h"
 
 #define T	"!pto.tile_buf<vec, 16x16xf32>"
@@ -180,6 +181,46 @@ static void a_buffer_beyond_its_space_is_found(void **state)
 	      "occupies bytes 196096 to 197120 of vec, which has 196608");
 }
 
+/* Cells of a chain of @n tiles that take turns at two addresses. */
+static unsigned int cells_of_chain(unsigned int n)
+{
+	struct pto_options o = { .level = PTO_LEVEL3 };
+	static char text[1 << 17];
+	struct pto_access a;
+	unsigned int i, cells = 0;
+	struct pto_module *m;
+	struct pto_diags d;
+	size_t at = (size_t)snprintf(text, sizeof(text), "%s", HEAD TILES LOAD_X
+				     "%t0 = pto.alloc_tile addr = %a0 : " T "\n");
+
+	for (i = 1; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "%%t%u = pto.alloc_tile addr = %%a%s : " T "\n"
+				       "pto.texp ins(%%t%u : " T ") outs(%%t%u : " T ")\n", i,
+				       i % 2 ? "1024" : "0", i - 1, i);
+	at += (size_t)snprintf(text + at, sizeof(text) - at, END);
+	assert_true(at < sizeof(text));
+	pto_diags_init(&d);
+	m = pto_parse("chain.pto", text, at, &o, &d);
+	assert_non_null(m);
+	pto_for_each_func(f, m) {
+		assert_int_equal(pto_access_init(&a, f->op, PTO_ARCH_A3), 0);
+		cells += a.n_cells;
+		pto_access_fini(&a);
+	}
+	pto_module_free(m);
+	pto_diags_fini(&d);
+	return cells;
+}
+
+static void tiles_at_one_address_are_one_storage(void **state)
+{
+	(void)state;
+	/* both addresses read and written by one pipe, one written by the load, memory read by it */
+	assert_int_equal(cells_of_chain(4), 6);
+	assert_int_equal(cells_of_chain(500), 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_slot_is_given_back_when_its_reader_is_done),
 		cmocka_unit_test(the_slot_given_back_is_the_oldest),
 		cmocka_unit_test(a_buffer_beyond_its_space_is_found),
+		cmocka_unit_test(tiles_at_one_address_are_one_storage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

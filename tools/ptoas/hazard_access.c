@@ -312,18 +312,22 @@ static bool grow(void **list, uint32_t n, uint32_t *room, size_t size)
 	return true;
 }
 
+/* Buffers at one address are one storage: a chain of tiles at few addresses has few cells. */
 static bool same_cell(const struct pto_cell *c, const struct pto_cell *d)
 {
 	return c->pipe == d->pipe && c->write == d->write && c->span.space == d->span.space &&
-	       c->span.place == d->span.place && c->span.root == d->span.root &&
+	       c->span.place == d->span.place &&
+	       (c->span.place == PTO_PLACE_ADDR || c->span.root == d->span.root) &&
 	       c->span.base == d->span.base && c->span.end == d->span.end;
 }
 
 static uint32_t hash_cell(const struct pto_cell *c)
 {
 	uint64_t h = (uint64_t)c->span.base * 31 + (uint64_t)c->span.end * 17 + c->pipe * 5u +
-		     c->write + (uintptr_t)c->span.root / 16;
+		     c->write;
 
+	if (c->span.place != PTO_PLACE_ADDR)
+		h += (uintptr_t)c->span.root / 16;
 	return (uint32_t)((h * UINT64_C(0x9E3779B97F4A7C15)) >> 55);
 }
 
