@@ -22,6 +22,7 @@ struct packer {
 	int64_t *best;		/* offsets of the best plan */
 	int64_t best_use, bound;
 	uint64_t random;
+	bool by_start;		/* the order is that of the first uses */
 };
 
 static bool meet(const struct plan_item *a, const struct plan_item *b)
@@ -70,6 +71,17 @@ static void insert_placed(struct packer *p, uint32_t item)
 	p->n_placed++;
 }
 
+/* What is placed and ends before @first meets nothing that comes later. */
+static void forget_ended(struct packer *p, uint32_t first)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < p->n_placed; i++)
+		if (p->items[p->placed[i]].last >= first)
+			p->placed[n++] = p->placed[i];
+	p->n_placed = n;
+}
+
 /* Places all in the order of p->order; keeps the plan if it is the best so far. */
 static void try_order(struct packer *p)
 {
@@ -80,6 +92,8 @@ static void try_order(struct packer *p)
 	for (i = 0; i < p->n; i++) {
 		struct plan_item *it = &p->items[p->order[i]];
 
+		if (p->by_start)
+			forget_ended(p, it->first);
 		it->offset = lowest_hole(p, it);
 		if (it->offset + it->size > use)
 			use = it->offset + it->size;
@@ -157,7 +171,9 @@ static void sorted(struct packer *p, compare_fn fn)
 	for (i = 0; i < p->n; i++)
 		p->order[i] = i;
 	qsort_r(p->order, p->n, sizeof(*p->order), fn, p->items);
+	p->by_start = fn == by_start;
 	try_order(p);
+	p->by_start = false;
 }
 
 static uint32_t random_below(struct packer *p, uint32_t n)
