@@ -126,11 +126,24 @@ static void reshape(struct emit *e, struct pto_op *op)
 	emit_line(e, "TRESHAPE(%s, %s);", dst.text, src.text);
 }
 
+static bool is_window(const struct pto_value *v)
+{
+	return v->def && (v->def->info->code == PTO_OP_SUBVIEW || v->def->info->code == PTO_OP_SUBSET);
+}
+
+/* The tile that a window, or a window of a window, is in: its type tells where elements lie. */
+static const struct pto_type *storage_type(const struct pto_value *v)
+{
+	while (is_window(v))
+		v = v->def->operand[0].value;
+	return v->type;
+}
+
 /* In row-major memory a window keeps its own rows; in boxes the place depends on all of them. */
 void emit_subview(struct emit *e, struct pto_op *op)
 {
 	struct pto_value *from = op->operand[0].value, *v = &op->result[0];
-	const struct pto_type *t = from->type;
+	const struct pto_type *t = storage_type(from);
 	const struct pto_use *at = pto_operand(op, 1), *valid = pto_operand(op, 2);
 	bool plain = t->slayout == PTO_NONE_BOX && t->blayout == PTO_ROW_MAJOR;
 

@@ -23,6 +23,7 @@ struct pto_tile {
 	int64_t addr;			/* in C++ */
 	bool sized;			/* its valid extents are set where it is made */
 	struct pto_tile *row;		/* the same buffer as one row */
+	bool window;			/* a part of a tile, whose rows lie apart */
 };
 
 /* A tensor: a view of a parameter, and where in it. */
@@ -83,6 +84,8 @@ const char *pto_index_expr(struct pto_gen *g, const struct ir_node *e);
 
 /* gen_pto_tile.c: handles */
 struct pto_tile *pto_tile_of(struct pto_gen *g, const struct ir_node *var);
+/* The tile of a window of @in, in C++ */
+struct pto_tile *pto_window(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *in);
 const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space);
 /* A buffer of the compiler's, for one operation. */
 struct pto_tile *pto_scratch(struct pto_gen *g, const struct ir_type *type, uint8_t space);

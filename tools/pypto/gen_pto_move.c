@@ -293,6 +293,11 @@ static void put_reshape(struct pto_gen *g, const struct ir_node *var, const stru
 	struct pto_tile *from = pto_tile_of(g, call->args.at[0]);
 	const char *name;
 
+	if (from->window) {
+		pto_mistake(g, &call->node, "Copy the slice to a tile of its own, as pl.adds(slice, 0) does, or slice what pl.reshape() gives",
+			    "A slice whose rows lie apart in its tile cannot be reshaped");
+		return;
+	}
 	if (g->cxx) {
 		pto_line(g, "TRESHAPE(%s, %s);", pto_tile_of(g, var)->v.name, from->v.name);
 		return;
@@ -301,6 +306,12 @@ static void put_reshape(struct pto_gen *g, const struct ir_node *var, const stru
 	bind_view(g, var, from, name);
 	pto_line(g, "%s = pto.treshape %s : %s -> %s", name, from->v.name, from->v.type,
 		 pto_tile_of(g, var)->v.type);
+}
+
+static bool is_narrower(const struct ir_type *type, const struct pto_tile *in)
+{
+	return pto_dim(&type->shape, 1) != 1 &&
+	       (in->window || pto_dim(&type->shape, 0) != pto_dim(&in->type->shape, 0));
 }
 
 static void put_window(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -312,12 +323,15 @@ static void put_window(struct pto_gen *g, const struct ir_node *var, const struc
 	const char *column = pto_index_expr(g, offsets->at[offsets->n - 1]), *name;
 
 	if (g->cxx) {
-		pto_line(g, "TSUBVIEW(%s, %s, %s, %s);", pto_tile_of(g, var)->v.name, from->v.name,
-			 row, column);
+		struct pto_tile *to = pto_window(g, var, from);
+
+		to->window = is_narrower(var->type, from);
+		pto_line(g, "TSUBVIEW(%s, %s, %s, %s);", to->v.name, from->v.name, row, column);
 		return;
 	}
 	name = pto_temp(g);
 	bind_view(g, var, from, name);
+	pto_tile_of(g, var)->window = is_narrower(var->type, from);
 	pto_line(g, "%s = pto.subview %s[%s, %s] sizes [%lld, %lld] : %s -> %s", name, from->v.name,
 		 row, column, (long long)pto_dim(&var->type->shape, 1),
 		 (long long)pto_dim(&var->type->shape, 0), from->v.type, pto_tile_of(g,

@@ -224,6 +224,35 @@ struct pto_tile *pto_tile_of(struct pto_gen *g, const struct ir_node *var)
 	return t;
 }
 
+/* Elements lie as in the tile, of whatever size the window is; that is its valid region. */
+static const struct ir_type *window_type(struct pto_gen *g, const struct ir_type *type,
+					 const struct ir_type *in)
+{
+	bool plain = in->view.slayout == TL_NONE_BOX && layout_of(in) == TL_ROW_MAJOR;
+	const struct ir_list valid = type->view.valid.n ? type->view.valid : type->shape;
+	struct ir_type *own;
+
+	if (plain && pto_dim(&type->shape, 1) == 1)
+		return type;
+	own = pto_type_like(g, type, pto_dim(plain ? &type->shape : &in->shape, 1),
+			    pto_dim(&in->shape, 0), type->dtype);
+	own->memref = type->memref;
+	own->view.valid = valid;
+	return own;
+}
+
+struct pto_tile *pto_window(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *in)
+{
+	struct pto_tile *t = var_map_get(&g->tiles, var);
+
+	if (t || !var->type->memref)
+		return pto_tile_of(g, var);
+	g->naming = gen_base_name(g->px, IR_AS(var, var)->name);
+	t = buffer_of(g, window_type(g, var->type, in->type));
+	var_map_set(&g->tiles, var, t);
+	return t;
+}
+
 struct pto_tile *pto_scratch(struct pto_gen *g, const struct ir_type *type, uint8_t space)
 {
 	struct ir_type *own = type_copy(g->px, type);

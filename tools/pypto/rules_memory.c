@@ -250,6 +250,46 @@ const struct ir_type *rule_extract(struct op_use *use)
 
 /* ---- Shape ---- */
 
+/* Whether the rectangle lies in the part of the tile that is valid; also true where all is. */
+static bool is_valid_part(struct op_use *use, const struct ir_type *src)
+{
+	const struct ir_list *valid = &src->view.valid, *at = arg_list(use, 2);
+	const struct ir_list *sizes = arg_list(use, 1);
+	uint32_t d;
+
+	for (d = 0; d < valid->n && d < at->n; d++) {
+		int64_t n = dim_value(valid->at[d]), offset = dim_value(at->at[d]);
+
+		if (dim_value(sizes->at[d]) == dim_value(src->shape.at[d]) &&
+		    n == dim_value(src->shape.at[d]))
+			continue;
+		if (n < 0 || offset < 0 || dim_value(sizes->at[d]) < 0 ||
+		    offset + dim_value(sizes->at[d]) > n)
+			return false;
+	}
+	return true;
+}
+
+static bool slice_tile(struct op_use *use, const struct ir_type *src, struct ir_type *type)
+{
+	const struct ir_list *sizes = &type->shape, *of = &src->shape;
+
+	if (!is_valid_part(use, src)) {
+		rule_error(use, "cannot slice a tile beyond its valid part %s; fill the rest first, with pl.fillpad()",
+			   shape_text(use->px, &src->view.valid));
+		return false;
+	}
+	if (sizes->n == 2 && dim_value(sizes->at[1]) == 1 && dim_value(of->at[1]) != 1 &&
+	    dim_value(sizes->at[0]) != 1) {
+		rule_error(use, "cannot make a tile of one column of a tile %s; load the column from the tensor, or reduce the rows",
+			   shape_text(use->px, of));
+		return false;
+	}
+	type->view = src->view;
+	type->view.valid.n = 0;
+	return true;
+}
+
 const struct ir_type *rule_slice(struct op_use *use)
 {
 	const struct ir_type *src = arg_type(use, 0);
@@ -259,10 +299,8 @@ const struct ir_type *rule_slice(struct op_use *use)
 	    !inside(use, arg_list(use, 2), arg_list(use, 1), &src->shape))
 		return NULL;
 	type = rule_type(use, src, *arg_list(use, 1), src->dtype);
-	if (type->kind == TY_TILE) {
-		type->view = src->view;
-		type->view.valid.n = 0;
-	}
+	if (type->kind == TY_TILE && !slice_tile(use, src, type))
+		return NULL;
 	return type;
 }
 

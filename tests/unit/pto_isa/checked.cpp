@@ -416,5 +416,23 @@ CHECK(parts_of_tiles_are_told_apart)
 	passes(t, c, "extraction of what was inserted", [&] { TEXTRACT(small, z, 5, 9); });
 	ends_with(t, c, [&] { TEXTRACT(small, z, 4, 9); }, {"TEXTRACT", "never written"});
 }
+CHECK(windows_keep_the_rows_and_boxes_of_their_tile)
+{
+	checked_core c;
+	Full<float, 16, 64> whole;
+	Full<float, 16, 32> narrow;
+	Full<float, 1, 32> row;
+	Nz<float, 32, 64> boxes(32, 64);
+	Nz<float, 16, 32> few(16, 32);
+
+	TASSIGN(whole, 0), TASSIGN(boxes, 0x2000);
+	TEXPANDS(whole, 0.0f);
+	passes(t, c, "one row", [&] { TSUBVIEW(row, whole, 5, 32); });
+	ends_with(t, c, [&] { TSUBVIEW(narrow, whole, 0, 32); },
+		  {"TSUBVIEW", "16 x 32", "16 x 64", "lie apart differently"});
+	ends_with(t, c, [&] { TSUBVIEW(few, boxes, 16, 32); }, {"TSUBVIEW", "16 x 32", "32 x 64"});
+	few.SetValidShape(16, 8);
+	passes(t, c, "a column of boxes", [&] { TSUBVIEW(few, boxes, 16, 32); });
+}
 
 #include "exports.hpp"

@@ -90,7 +90,28 @@ PTO_INST RecordEvent TASSIGN(T &t)
 	return TASSIGN(t, uint64_t(Addr));
 }
 
-/* @dst becomes an alias of the window of @src at (row, col); no data moves. */
+namespace assign_
+{
+/*
+ * Whether elements of a @D lie as far apart as those of the window of a @S, at least up to
+ * (@rows - 1, @cols - 1): a window keeps the rows, or boxes, of the tile that it is in.
+ */
+template <typename D, typename S> bool same_places(int row, int col, int rows, int cols)
+{
+	const size_t start = S::Offset(row, col);
+
+	for (int r : { 0, rows - 1 })
+		for (int c : { 0, cols - 1 })
+			if (S::Offset(row + r, col + c) - start != D::Offset(r, c))
+				return false;
+	return true;
+}
+} // namespace assign_
+
+/*
+ * @dst becomes an alias of the window of @src at (row, col); no data moves.  Its size is that of
+ * the valid region of @dst.
+ */
 template <typename D, typename S, typename... W>
 PTO_INST RecordEvent TSUBVIEW(D &dst, const S &src, int64_t row, int64_t col, const W &...)
 {
@@ -103,6 +124,13 @@ PTO_INST RecordEvent TSUBVIEW(D &dst, const S &src, int64_t row, int64_t col, co
 			"TSUBVIEW: window %d x %d at (%lld, %lld) is not within the %d x %d tile",
 			dst.GetValidRow(), dst.GetValidCol(), static_cast<long long>(row),
 			static_cast<long long>(col), S::Rows, S::Cols);
+	if (dst.GetValidRow() > 0 && dst.GetValidCol() > 0 &&
+	    !assign_::same_places<D, S>(int(row), int(col), dst.GetValidRow(), dst.GetValidCol()))
+		core_::fail(
+			"TSUBVIEW: a %d x %d tile cannot be the window %d x %d at (%lld, %lld) of a %d x %d tile, "
+			"whose rows or boxes lie apart differently: give it the tile's Rows and Cols and a valid region",
+			D::Rows, D::Cols, dst.GetValidRow(), dst.GetValidCol(),
+			static_cast<long long>(row), static_cast<long long>(col), S::Rows, S::Cols);
 	dst.Bind(src.data() + S::Offset(int(row), int(col)), true);
 	return {};
 }
