@@ -193,3 +193,6 @@ def test_pyptoc_tells_mistakes_with_their_place(tmp_path):
     assert done.returncode == 1 and "Undefined variable 'nothing'" in done.stderr and "bad.py:11:" in done.stderr
     done = pyptoc(tmp_path / "missing.py")
     assert done.returncode == 1 and "missing.py" in done.stderr and "Traceback" not in done.stderr
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit(3)\n")
+    done = pyptoc(tmp_path / "ends.py")
+    assert done.returncode == 1 and "ends.py ended itself, sys.exit(3)" in done.stderr

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pypto.runtime: programs compiled, built and run on the simulated chips; arrays of several makers; errors."""
 import ctypes
+import gc
 import os
 import threading
 
@@ -136,6 +137,7 @@ def test_tensors_on_the_chip_stay_there():
     ((floats().astype("float64"), 1.0, floats()), ValueError, "'x' needs .* of FP32, got .* of float64"),
     ((floats().view("int32"), 1.0, floats()), ValueError, "'x' needs .* of FP32, got .* of int32"),
     ((floats(), 1.0, floats(64)), ValueError, "extent M is 32 elsewhere, 64 here"),
+    ((floats()[:0], 1.0, floats()[:0]), ValueError, r"'x' is empty: its shape is \[0, 16\]"),
     ((floats()[0], 1.0, floats()), ValueError, "'x' needs 2 dimensions"),
     ((floats(), 1.0, np.ones((16, 32), "float32").T), ValueError, "'y' is written: it must be contiguous|elsewhere"),
     ((floats(), "one", floats()), (TypeError, ctypes.ArgumentError, Exception), "float|real"),
@@ -213,6 +215,72 @@ def test_the_error_of_a_started_run_is_raised_by_each_wait():
     for _ in range(2):
         with pytest.raises(RuntimeError, match="the Worker is CLOSED"):
             started.wait(60)
+
+
+def test_a_program_that_is_dropped_gives_its_memory_and_registration_back():
+    worker = runtime.worker()
+    x, y = floats(), np.zeros((32, 16), "float32")
+    kept = runtime.compile(Scale)
+    kept(x, 2.0, y)
+
+    def resident():
+        for _ in range(20):
+            program = runtime.compile(Scale)
+            program(x, 3.0, y)
+            program.submit(x, 4.0, y)
+            del program
+            gc.collect()
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1])
+    resident()
+    before = resident()
+    big = np.zeros((16 * 4096, 16), "float32")
+    for _ in range(20):  # 8 MiB each
+        runtime.compile(Scale)(big, 1.0, big)
+        gc.collect()
+    assert resident() - before < 40 * 256  # pages: far less than 20 times 8 MiB
+    kept(x, 5.0, y)
+    np.testing.assert_array_equal(y, x * 5)
+    assert worker is runtime.worker()
+
+
+def test_a_child_of_a_fork_has_chips_of_its_own():
+    x, y = floats(), np.zeros((32, 16), "float32")
+    Scale(x, 2.0, y)
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            Scale(x, 3.0, y)
+            runtime.compile(Scale)(x, 3.0, y)
+            runtime.close()
+            status = 0 if (y == x * 3).all() else 2
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    Scale(x, 4.0, y)
+    np.testing.assert_array_equal(y, x * 4)
+
+
+def test_objects_with_shape_type_and_address_are_arrays():
+    class Foreign:
+        def __init__(self, array):
+            self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+        def data_ptr(self):
+            return self.array.ctypes.data
+    x, y = floats(), np.zeros((32, 16), "float32")
+    program = runtime.compile(Scale)
+    for _ in range(2):
+        program(Foreign(x), 2.0, Foreign(y))
+        np.testing.assert_array_equal(y, x * 2)
+        program(x, 3.0, y)  # the same dtype, another class
+        np.testing.assert_array_equal(y, x * 3)
+
+
+def test_back_ends_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="no back end is named 'LLVM'; there are PTO and CCE"):
+        runtime.compile(Scale, backend_type="LLVM")
 
 
 def test_launch_starts_blocks_of_a_kernel_by_itself():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tensor, TaskArgs, CallConfig and callables: values that need no running chip (worker-api 4, 6, 9, 10)."""
+import copy
 import ctypes
+import pickle
 import struct
 
 import numpy as np
@@ -300,6 +302,14 @@ def test_15_the_bytes_of_a_chip_callable():
     assert raw[9376] == 1 and struct.unpack_from("<I", raw, 1028) == (2,)
     assert struct.unpack_from("<i", raw, 1024) == (3,) and struct.unpack_from("<i", raw, 9292) == (0,)
     assert chip.buffer_size() == len(raw) and ctypes.string_at(chip.buffer_ptr(), len(raw)) == raw
+
+
+def test_callables_are_copied_and_pickled_by_content():
+    core = CoreCallable.build(signature=[IN], binary=b"kernel")
+    chip = ChipCallable.build(signature=[IN], func_name="f", binary=b"orchestration", children=[(3, core)])
+    for one in (core, chip):
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert type(other) is type(one) and other.to_bytes() == one.to_bytes()
 
 
 def test_16_cached_bytes_give_the_same_callable():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Callables, arguments and configuration of runs."""
+import copyreg
+
 from ._task_interface import (
     MAX_TENSOR_DIMS,
     ArgDirection,
@@ -26,6 +28,10 @@ from ._task_interface import (
     read_args_from_blob,
     scalar_to_uint64,
 )
+
+# callables are copied and pickled by content
+copyreg.pickle(CoreCallable, lambda c: (CoreCallable.from_bytes, (c.to_bytes(),)))
+copyreg.pickle(ChipCallable, lambda c: (ChipCallable.from_bytes, (c.to_bytes(),)))
 
 __all__ = [
     "MAX_TENSOR_DIMS",

@@ -39,6 +39,9 @@ def main(argv=None):
         place = f"pyptoc: {e}" if not hasattr(e, "errors") else str(e)
         print(place, file=sys.stderr)
         return 1
+    except SystemExit as e:
+        print(f"pyptoc: {options.file} ended itself, sys.exit({e.code!r}), before there was a program", file=sys.stderr)
+        return 1
     except Exception as e:  # a ParserError of another class
         if not hasattr(e, "errors"):
             raise

@@ -61,7 +61,7 @@ class Host:
         self.nbytes = self.element.size
         for extent in shape:
             self.nbytes *= extent
-        self.buffer = self.view = self.own = self._known = None
+        self.buffer = self.view = self.own = self._class = self._known = None
 
     def send(self, worker, array):
         """Copies to the device. What was looked at once is trusted by its dtype object."""
@@ -70,8 +70,7 @@ class Host:
             return
         if self.own is not None:
             self.view, self.own = self.own, None
-        if self._known is not None and getattr(array, "dtype", None) is self._known and array.shape == self.shape and \
-                (self.access == "in" or array.flags.writeable):
+        if self._looked_at(array) and array.shape == self.shape and (self.access == "in" or array.flags.writeable):
             try:
                 worker.copy_to(self.buffer, array)
                 return
@@ -82,8 +81,11 @@ class Host:
     def receive(self, worker, array):
         if self.own is not None:
             return
-        known = self._known is not None and getattr(array, "dtype", None) is self._known  # send() has looked at it
-        worker.copy_from(array if known else self._memory(array, True), self.buffer)
+        worker.copy_from(array if self._looked_at(array) else self._memory(array, True), self.buffer)
+
+    def _looked_at(self, array):
+        """Whether send() has seen an array of this class and dtype: there is one object of either, of numpy's."""
+        return self._class is not None and array.__class__ is self._class and array.dtype is self._known
 
     def _use(self, tensor):
         """A tensor that is on the chip already."""
@@ -127,7 +129,7 @@ class Host:
             raise ValueError(f"argument '{self.name}' is written: it must be {'contiguous' if not view.c_contiguous else 'writable'}")
         self._check(view.shape, view.itemsize, getattr(array, "dtype", None))
         if hasattr(array, "dtype") and type(array).__module__ == "numpy":
-            self._known = array.dtype
+            self._class, self._known = array.__class__, array.dtype
         return array
 
     def _check(self, shape, size, dtype):
@@ -138,12 +140,13 @@ class Host:
                              f"{name or f'{size} bytes each'}")
 
     def _pointer(self, array):
-        """torch tensors, and what looks like one."""
+        """torch tensors, and what looks like one: at least shape, dtype and data_ptr()."""
         import ctypes
         device = str(getattr(array, "device", "cpu"))
-        if device != "cpu" or not array.is_contiguous():
+        if device != "cpu" or (hasattr(array, "is_contiguous") and not array.is_contiguous()):
             raise ValueError(f"argument '{self.name}' must be contiguous and on the CPU; it is on {device}")
-        self._check(tuple(array.shape), array.element_size(), array.dtype)
+        size = array.element_size() if hasattr(array, "element_size") else self.element.size
+        self._check(tuple(array.shape), size, array.dtype)
         return (ctypes.c_char * self.nbytes).from_address(array.data_ptr())
 
     @staticmethod

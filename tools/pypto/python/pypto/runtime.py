@@ -19,13 +19,14 @@ import time
 
 from . import _compile, _core, passes
 from ._tensors import DTYPES, Host, Word
-from .backend import BackendType
+from .backend import BackendType, check
 
 ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
 RUNTIME = "tensormap_and_ringbuffer"
 _lock = threading.RLock()
 _workers = {}
 _programs = {}
+_inherited = []
 
 
 def default_platform():
@@ -50,8 +51,22 @@ def close():
     """Close the Workers that worker() made, and forget what was compiled for them."""
     with _lock:
         _programs.clear()
+        _launchers.clear()
         while _workers:
             _workers.popitem()[1].close()
+
+
+def _after_fork():
+    """Chips do not follow into a child: its programs get a Worker of its own. Those of the parent are left alone."""
+    global _lock
+    _inherited.append((dict(_workers), dict(_programs), dict(_launchers)))
+    _lock = threading.RLock()
+    _workers.clear()
+    _programs.clear()
+    _launchers.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 # ---- From a program to a callable ----
@@ -149,16 +164,31 @@ class Program:
     def __init__(self, program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
         if getattr(program, "node_kind", None) != "Program":
             raise TypeError(f"a @pl.program is needed, not {type(program).__name__}")
+        check(backend_type)
         self.program, self.platform = program, platform or default_platform()
-        chip, slots, self._returned = _callable(program, self.platform, backend_type)
-        self._worker = worker or globals()["worker"](self.platform, device_id)
-        self._handle = self._worker.register(chip)
-        self._names = [name for name, kind, _, _ in slots if kind in ("tensor", "scalar")]
-        self._parameters = self._order(program, slots)
-        self._slots = slots
         self._plans = {}
         self._started = None  # by submit(), its results not taken yet
         self._lock = threading.Lock()
+        chip, slots, self._returned = _callable(program, self.platform, backend_type)
+        self._worker = worker or globals()["worker"](self.platform, device_id)
+        self._handle = self._worker.register(chip)
+        self._process = os.getpid()
+        self._names = [name for name, kind, _, _ in slots if kind in ("tensor", "scalar")]
+        self._parameters = self._order(program, slots)
+        self._slots = slots
+
+    def __del__(self):
+        """Gives back what the Worker keeps for it, unless that is closed or was another process's."""
+        if getattr(self, "_process", None) != os.getpid():
+            return
+        try:
+            if self._started is not None:
+                self._started._handle.wait()
+            for plan in self._plans.values():
+                plan.free()
+            self._worker.unregister(self._handle)
+        except Exception:
+            pass  # nobody is there to be told
 
     @staticmethod
     def _order(program, slots):
@@ -251,6 +281,8 @@ class Plan:
             if kind != "tensor":
                 continue
             shape = tuple(_shape_of(arg) or ())
+            if 0 in shape:
+                raise ValueError(f"argument '{name}' is empty: its shape is {list(shape)}, and each extent must be at least 1")
             if len(shape) != len(type_.shape):
                 raise ValueError(f"argument '{name}' needs {len(type_.shape)} dimensions, got "
                                  f"{list(shape) if shape else type(arg).__name__}")
