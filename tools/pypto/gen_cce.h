@@ -17,7 +17,5 @@ struct cce_tensor {
 
 struct cce_tensor *cce_tensor_of(struct pto_gen *g, const struct ir_node *e);
 const char *cce_global(struct pto_gen *g, const struct cce_tensor *t, const struct ir_list *sizes);
-/* gen_cce_flow.c */
-void cce_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results);
 
 #endif

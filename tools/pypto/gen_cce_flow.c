@@ -69,7 +69,7 @@ static void put_yield(struct pto_gen *g, const struct ir_list *to, const struct 
 static void put_block(struct pto_gen *g, struct ir_node *body, const struct ir_list *results)
 {
 	g->indent++;
-	cce_body(g, body, results);
+	gen_body(g, body, results);
 	g->indent--;
 }
 
@@ -208,52 +208,19 @@ static void put_assign(struct pto_gen *g, const struct ir_assign *a)
 	}
 }
 
-static void put_stmt(struct pto_gen *g, struct ir_node *stmt, const struct ir_list *results)
+static void put_free(struct pto_gen *g, const struct ir_node *pipe)
 {
-	g->at = stmt->span.line ? stmt->span : g->at;
-	switch (stmt->kind) {
-	case IR_ASSIGN:
-		put_assign(g, IR_AS(stmt, assign));
-		break;
-	case IR_EVAL:
-		if (IR_AS(stmt, eval)->expr->kind == IR_CALL &&
-		    IR_AS(IR_AS(stmt, eval)->expr, call)->op)
-			pto_operator(g, NULL, IR_AS(IR_AS(stmt, eval)->expr, call));
-		break;
-	case IR_FOR:
-		put_for(g, IR_AS(stmt, for));
-		break;
-	case IR_WHILE:
-		put_while(g, IR_AS(stmt, while));
-		break;
-	case IR_IF:
-		put_if(g, IR_AS(stmt, if));
-		break;
-	case IR_YIELD:
-		if (results)
-			put_yield(g, results, &IR_AS(stmt, values)->values);
-		break;
-	case IR_OPS:
-	case IR_SEQ:
-		cce_body(g, stmt, results);
-		break;
-	}
+	pto_line(g, "TFREE(%s);", (const char *)var_map_get(&g->pipes, pipe));
 }
 
-void cce_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results)
-{
-	struct ir_list stmts = body->kind == IR_OPS ? IR_AS(body, seq)->stmts : ir_stmts(&body);
-	struct ir_list *frees = px_alloc(g->px, stmts.n + 1, sizeof(*frees));
-	uint32_t i, k;
-
-	gen_frees(g->px, &stmts, frees);
-	for (i = 0; i < stmts.n; i++) {
-		put_stmt(g, stmts.at[i], results);
-		for (k = 0; k < frees[i].n; k++)
-			pto_line(g, "TFREE(%s);",
-				 (const char *)var_map_get(&g->pipes, frees[i].at[k]));
-	}
-}
+static const struct gen_flow cce_flow = {
+	.assign = put_assign,
+	.loop = put_for,
+	.loop_while = put_while,
+	.branch = put_if,
+	.yield = put_yield,
+	.free_pipe = put_free,
+};
 
 /* ---- Parameters ---- */
 
@@ -483,7 +450,8 @@ const char *gen_cce(struct px *px, const struct ir_program *program, const struc
 			put_pipe(g, p);
 	pto_scan_tiles(g);
 	g->to = &g->body;
-	cce_body(g, f->body, NULL);
+	g->flow = &cce_flow;
+	gen_body(g, f->body, NULL);
 	check_room(g);
 	return px->n_errors ? NULL :
 	       px_printf(px, "%s%s%s%s%s}\n", put_head(g), text_str(&g->views),

@@ -284,7 +284,8 @@ static const char *put_function(struct pto_gen *g)
 	put_views(g, strides);
 	g->to = &g->body;
 	pto_pipes(g);
-	pto_body(g, g->f->body, NULL);
+	g->flow = &pto_flow;
+	gen_body(g, g->f->body, NULL);
 	text_printf(&out, "module {\n  func.func @%s(%s)%s {\n",
 		    gen_function_name(g->px, g->f->name), text_str(&params),
 		    !has_pipes(g->f) ? "" : g->core == CORE_CUBE ?

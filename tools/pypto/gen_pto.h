@@ -34,8 +34,21 @@ struct pto_tensor {
 	const char **strides;		/* index values */
 };
 
+struct pto_gen;
+
+/* How a back end writes statements */
+struct gen_flow {
+	void (*assign)(struct pto_gen *g, const struct ir_assign *a);
+	void (*loop)(struct pto_gen *g, const struct ir_for *s);
+	void (*loop_while)(struct pto_gen *g, const struct ir_while *s);
+	void (*branch)(struct pto_gen *g, const struct ir_if *s);
+	void (*yield)(struct pto_gen *g, const struct ir_list *to, const struct ir_list *values);
+	void (*free_pipe)(struct pto_gen *g, const struct ir_node *pipe);
+};
+
 struct pto_gen {
 	struct px *px;
+	const struct gen_flow *flow;
 	struct gen_cxx *cxx;		/* of the CCE back end, else NULL */
 	const char *naming;		/* what the next tile is called in C++ */
 	int64_t scratch, scratch_base, scratch_top;	/* Vec behind all tiles, in C++ */
@@ -119,6 +132,8 @@ void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsig
 	      const struct pto_tile *out);
 
 /* gen_pto_flow.c */
-void pto_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results);
+extern const struct gen_flow pto_flow;
+/* Statements of either back end; what @body yields becomes @results. */
+void gen_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results);
 
 #endif

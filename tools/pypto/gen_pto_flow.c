@@ -208,7 +208,7 @@ static void put_for(struct pto_gen *g, const struct ir_for *s)
 
 		pto_line(g, "%s = arith.addi %s, %s : index", var, start, offset.name);
 	}
-	pto_body(g, s->body, &s->iter_args);
+	gen_body(g, s->body, &s->iter_args);
 	g->indent--;
 	pto_line(g, "}");
 }
@@ -246,7 +246,7 @@ static void put_while(struct pto_gen *g, const struct ir_while *s)
 		pto_line(g, "^bb0(%s):", text_str(&args));
 	}
 	g->indent++;
-	pto_body(g, s->body, &s->iter_args);
+	gen_body(g, s->body, &s->iter_args);
 	if (!*names)
 		pto_line(g, "scf.yield");
 	g->indent--;
@@ -294,13 +294,13 @@ static void put_if(struct pto_gen *g, const struct ir_if *s)
 		pto_line(g, "scf.if %s {", condition);
 	}
 	g->indent++;
-	pto_body(g, s->then_body, &s->return_vars);
+	gen_body(g, s->then_body, &s->return_vars);
 	g->indent--;
 	merge_tensors(g, s);
 	if (s->else_body) {
 		pto_line(g, "} else {");
 		g->indent++;
-		pto_body(g, s->else_body, &s->return_vars);
+		gen_body(g, s->else_body, &s->return_vars);
 		g->indent--;
 	}
 	pto_line(g, "}");
@@ -340,7 +340,7 @@ static void put_stmt(struct pto_gen *g, struct ir_node *stmt, const struct ir_li
 	g->at = stmt->span.line ? stmt->span : g->at;
 	switch (stmt->kind) {
 	case IR_ASSIGN:
-		put_assign(g, IR_AS(stmt, assign));
+		g->flow->assign(g, IR_AS(stmt, assign));
 		break;
 	case IR_EVAL:
 		if (IR_AS(stmt, eval)->expr->kind == IR_CALL &&
@@ -348,29 +348,29 @@ static void put_stmt(struct pto_gen *g, struct ir_node *stmt, const struct ir_li
 			pto_operator(g, NULL, IR_AS(IR_AS(stmt, eval)->expr, call));
 		break;
 	case IR_FOR:
-		put_for(g, IR_AS(stmt, for));
+		g->flow->loop(g, IR_AS(stmt, for));
 		break;
 	case IR_WHILE:
-		put_while(g, IR_AS(stmt, while));
+		g->flow->loop_while(g, IR_AS(stmt, while));
 		break;
 	case IR_IF:
-		put_if(g, IR_AS(stmt, if));
+		g->flow->branch(g, IR_AS(stmt, if));
 		break;
 	case IR_YIELD:
 		if (results)
-			put_yield(g, results, &IR_AS(stmt, values)->values);
+			g->flow->yield(g, results, &IR_AS(stmt, values)->values);
 		break;
 	case IR_OPS:
 	case IR_SEQ:
-		pto_body(g, stmt, results);
+		gen_body(g, stmt, results);
 		break;
 	case IR_SCOPE:
-		pto_body(g, IR_AS(stmt, scope)->body, results);
+		gen_body(g, IR_AS(stmt, scope)->body, results);
 		break;
 	}
 }
 
-void pto_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results)
+void gen_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *results)
 {
 	struct ir_list stmts = body->kind == IR_OPS ? IR_AS(body, seq)->stmts : ir_stmts(&body);
 	struct ir_list *frees = px_alloc(g->px, stmts.n + 1, sizeof(*frees));
@@ -380,6 +380,15 @@ void pto_body(struct pto_gen *g, struct ir_node *body, const struct ir_list *res
 	for (i = 0; i < stmts.n; i++) {
 		put_stmt(g, stmts.at[i], results);
 		for (k = 0; k < frees[i].n; k++)
-			pto_free(g, frees[i].at[k]);
+			g->flow->free_pipe(g, frees[i].at[k]);
 	}
 }
+
+const struct gen_flow pto_flow = {
+	.assign = put_assign,
+	.loop = put_for,
+	.loop_while = put_while,
+	.branch = put_if,
+	.yield = put_yield,
+	.free_pipe = pto_free,
+};
