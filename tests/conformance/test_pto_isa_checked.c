@@ -14,7 +14,10 @@
 #define ELEMENTS 1024
 #define NO_PROGRESS_MS 60000	/* only ends what must not happen */
 
-enum { LEAVE_NOTHING = 0, LEAVE_FLAG_BEFORE = 1, LEAVE_FLAG_AFTER = 2, LEAVE_LOAD = 3 };
+enum {
+	LEAVE_NOTHING = 0, LEAVE_FLAG_BEFORE = 1, LEAVE_FLAG_AFTER = 2, LEAVE_LOAD = 3,
+	ROW_LATER = 4, ELEMENT_EARLIER = 5, READ_ONLY = 6, TWO_READ_ONLY = 7
+};
 
 static struct chip_fixture f;
 static float x[ELEMENTS];
@@ -60,8 +63,8 @@ static void missing_flags_are_reported_with_both_places(void **state)
 	(void)state;
 	open_chip("1");
 	fixture_run(&f, 1, (unsigned long long)LEAVE_FLAG_BEFORE);
-	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "add_one_tiled.cpp:25: TADDS on PIPE_V reads src0");
-	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "TLOAD on PIPE_MTE2 writes (add_one_tiled.cpp:20)");
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "add_one_tiled.cpp:26: TADDS on PIPE_V reads src0");
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "TLOAD on PIPE_MTE2 writes (add_one_tiled.cpp:21)");
 	adds_one(LEAVE_NOTHING);
 	fixture_run(&f, 1, (unsigned long long)LEAVE_FLAG_AFTER);
 	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "TSTORE on PIPE_MTE3 reads src0");
@@ -81,6 +84,34 @@ static void unwritten_tiles_are_reported_in_every_run(void **state)
 	close_chip();
 }
 
+static void transfers_outside_of_the_operands_are_reported_with_a_hint_for_the_kernel(void **state)
+{
+	(void)state;
+	open_chip("1");
+	fixture_run(&f, 1, (unsigned long long)ROW_LATER);
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "add_one_tiled.cpp:21: TLOAD: bytes 256 to 4351");
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "args[0]");
+	assert_non_null(strstr(f.status.hint, "correct the kernel"));
+	adds_one(LEAVE_NOTHING);
+	fixture_run(&f, 1, (unsigned long long)ELEMENT_EARLIER);
+	fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "TLOAD: bytes -4 to 4091 of src0");
+	adds_one(LEAVE_NOTHING);
+	close_chip();
+}
+
+static void stores_to_inputs_are_reported(void **state)
+{
+	(void)state;
+	open_chip("1");
+	for (unsigned long long what = READ_ONLY; what <= TWO_READ_ONLY; what++) {
+		fixture_run(&f, 1, what);
+		fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS,
+			       "TSTORE: dst is args[0], which the task has as an input");
+		adds_one(LEAVE_NOTHING);
+	}
+	close_chip();
+}
+
 static void without_checked_mode_flags_cost_nothing_and_are_not_missed(void **state)
 {
 	(void)state;
@@ -96,6 +127,8 @@ int main(void)
 		cmocka_unit_test(right_kernels_run_in_checked_mode_again_and_again),
 		cmocka_unit_test(missing_flags_are_reported_with_both_places),
 		cmocka_unit_test(unwritten_tiles_are_reported_in_every_run),
+		cmocka_unit_test(transfers_outside_of_the_operands_are_reported_with_a_hint_for_the_kernel),
+		cmocka_unit_test(stores_to_inputs_are_reported),
 		cmocka_unit_test(without_checked_mode_flags_cost_nothing_and_are_not_missed),
 	};
 

@@ -71,7 +71,7 @@ struct pto_tensor {
 	uint64_t extent_elem;	/* elements from the first to the last one touched, 0 if empty */
 	uint32_t strides[PTO_MAX_DIMS];	/* elements */
 	uint8_t kind;		/* enum pto_tensor_kind */
-	uint8_t reserved0;
+	bool read_only;		/* checked mode: its task has it as an input */
 	uint16_t home_depth;	/* make_tensor: depth of the scope of the declaration */
 	uint64_t home_scope;	/* make_tensor: serial number of that scope, 0 = none */
 	uint64_t reserved1[3];
@@ -343,6 +343,13 @@ struct pto_core {
 	uint64_t ctrl;			/* control register of get_ctrl/set_ctrl */
 };
 
+/* Memory of an operand of a task: the elements of its view, from the first to behind the last. */
+struct pto_extent {
+	uint64_t begin, end;		/* addresses */
+	uint32_t argument;		/* which word of the kernel's arguments describes it */
+	bool read_only;			/* the task has it as an input */
+};
+
 /* Direction of a pipe operation. */
 enum pto_pipe_dir { PTO_PIPE_C2V = 1, PTO_PIPE_V2C = 2 };
 
@@ -385,6 +392,12 @@ struct pto_core_ops {
 	void (*log)(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 	/* true when SIMPLER_CHECK=1: instructions check their operands at run time */
 	bool checked;
+	/*
+	 * Checked mode: the operands of the calling block's task.  Fills up to PTO_TASK_TENSORS
+	 * entries and returns their number; @open: the task has scalars that may be addresses of
+	 * further memory.  Absent when @bytes says so.
+	 */
+	uint32_t (*extents)(struct pto_extent *out, bool *open);
 };
 
 /* Variable of type `const struct pto_core_ops *` exported by kernels that use instructions. */

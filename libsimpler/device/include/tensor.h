@@ -95,7 +95,7 @@ struct ChipTensor {
 	uint64_t extent_cache = 0;
 	uint32_t strides[PTO_MAX_DIMS] = {};
 	uint8_t kind = PTO_KIND_TENSOR;
-	uint8_t reserved0 = 0;
+	bool read_only = false;
 	uint16_t home_depth = 0;
 	uint64_t home_scope = 0;
 	uint64_t reserved1[3] = {};

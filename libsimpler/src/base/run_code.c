@@ -21,7 +21,7 @@ static const struct run_code run_codes[] = {
 	     "the dependences of the live tasks do not fit into the dependency pool",
 	     "raise ring_dep_pool, or let fewer producers feed one consumer"),
 	CODE(INVALID_ARGS,
-	     "a call of the orchestration had invalid arguments",
+	     "a call of the orchestration, or an instruction of a kernel, had invalid arguments",
 	     "the message names the call and the value; correct the orchestration or the run's arguments"),
 	CODE(DEPENDENCY_OVERFLOW,
 	     "a task has more producers than the graph can record",

@@ -346,6 +346,15 @@ static int failure_code(const struct chip_failure *f)
 	return f->orch_code ? f->orch_code : f->sched_code;
 }
 
+/* Kernels report their own mistakes with the code that orchestrations use. */
+static const char *failure_hint(const struct chip_failure *f, int code)
+{
+	if (code == SIMPLER_RUN_INVALID_ARGS && !f->orch_code && f->func_id >= 0)
+		return "the message names the kernel and what it did: correct the kernel, or what the "
+		       "orchestration gives it";
+	return run_code_hint(code);
+}
+
 static void log_failure(const struct chip *c, int code)
 {
 	const struct chip_failure *f = &c->failure;
@@ -354,7 +363,7 @@ static void log_failure(const struct chip *c, int code)
 	log_error("PTO2 runtime failed: orch_error_code=%d sched_error_code=%d runtime_status=%d",
 		  f->orch_code, f->sched_code, -code);
 	log_error("error detail: %s: %s", run_code_name(code), f->text);
-	log_error("error hint: %s", run_code_hint(code));
+	log_error("error hint: %s", failure_hint(f, code));
 	if (code == SIMPLER_RUN_SCHEDULER_TIMEOUT)
 		log_error("PTO2 scheduler timeout sub_class=S%d (detail=%d) completed=%llu/%llu running=%u stuck_task_id=%s stuck_core=%d",
 			  f->sub_class, f->sub_class, (unsigned long long)c->completed,
@@ -382,7 +391,7 @@ static void fill_status(const struct chip *c, int code, struct simpler_hw_status
 	s->text[0] = s->hint[0] = '\0';
 	if (code) {
 		snprintf(s->text, sizeof(s->text), "%s", f->text);
-		snprintf(s->hint, sizeof(s->hint), "%s", run_code_hint(code));
+		snprintf(s->hint, sizeof(s->hint), "%s", failure_hint(f, code));
 	}
 }
 

@@ -296,6 +296,13 @@ static void copy_tensors(struct chip_task *t, const struct pto_core_args *args)
 		t->tensors[i] = *args->refs[i].tensor;
 }
 
+/* What the kernels of the task may not write, for checked mode. */
+static void mark_inputs(struct chip_task *t, const struct pto_core_args *args)
+{
+	for (uint32_t i = 0; i < args->tensor_count; i++)
+		t->tensors[i].read_only = args->tags[i] == PTO_ARG_INPUT;
+}
+
 static void copy_predicate(struct chip_task *t, const struct pto_core_args *args)
 {
 	struct pto_tensor *operand = (struct pto_tensor *)(t->predicate + 1);
@@ -332,6 +339,8 @@ static struct chip_task *build(struct chip *c, const struct pto_core_args *args,
 		copy_with_outputs(t, args, block);
 	else
 		copy_tensors(t, args);
+	if (__builtin_expect(c->config.checked, 0))
+		mark_inputs(t, args);
 	for (uint32_t i = 0; i < args->scalar_count; i++)
 		t->scalars[i] = args->scalars[i];
 	if (shape.order) {

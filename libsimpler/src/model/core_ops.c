@@ -81,6 +81,61 @@ static void op_log(int level, const char *fmt, ...)
 	guard_release();
 }
 
+/* Elements from the first to the last one of a view, 0 if it is empty. */
+static uint64_t elements_of(const struct pto_tensor *t)
+{
+	uint64_t n = 1;
+
+	for (uint32_t d = 0; d < t->ndims; d++) {
+		if (!t->shapes[d])
+			return 0;
+		n += (uint64_t)(t->shapes[d] - 1) * t->strides[d];
+	}
+	return n;
+}
+
+static struct pto_extent extent_of(const struct pto_tensor *t, uint32_t argument, bool read_only)
+{
+	uint32_t bytes = chip_dtype_bytes(t->dtype);
+	uint64_t begin = t->addr + t->start_offset * bytes;
+
+	return (struct pto_extent){ begin, begin + elements_of(t) * bytes, argument, read_only };
+}
+
+/* Neither a small number nor the bits of a floating-point number. */
+static bool may_be_address(uint64_t scalar)
+{
+	return scalar >> 32 && !(scalar >> 48);
+}
+
+static uint32_t op_extents(struct pto_extent *out, bool *open)
+{
+	const struct chip_core *core = calling_core();
+	const struct pto_core_args *light = core->light;
+	const struct chip_task *t = core->task;
+	uint32_t tensors = light ? light->tensor_count : t->tensor_count;
+	uint32_t scalars = light ? light->scalar_count : t->scalar_count;
+	bool ordered = light ? light->flags & PTO_ARGS_ORDERED : t->flags & CHIP_TASK_ORDERED;
+	const uint8_t *order = light ? light->order : t->order;
+	uint32_t n = 0;
+
+	*open = false;
+	for (uint32_t i = 0; i < scalars; i++)
+		*open |= may_be_address(light ? light->scalars[i] : t->scalars[i]);
+	for (uint32_t i = 0; i < tensors + (ordered ? scalars : 0); i++) {
+		uint32_t which = ordered ? order[i] : i;
+		const struct pto_tensor *operand;
+
+		if (which & 0x80)
+			continue;
+		operand = light ? light->refs[which].tensor : &t->tensors[which];
+		if (operand->kind == PTO_KIND_TENSOR && operand->addr)
+			out[n++] = extent_of(operand, i, light ? light->tags[which] == PTO_ARG_INPUT :
+								 operand->read_only);
+	}
+	return n;
+}
+
 #define CORE_OPS(with_checks) {			\
 	.bytes = sizeof(struct pto_core_ops),	\
 	.self = op_self,			\
@@ -91,6 +146,7 @@ static void op_log(int level, const char *fmt, ...)
 	.fail = op_fail,			\
 	.log = op_log,				\
 	.checked = with_checks,			\
+	.extents = op_extents,			\
 }
 
 const struct pto_core_ops engine_core_ops = CORE_OPS(false);

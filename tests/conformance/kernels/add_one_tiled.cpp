@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// args: x (float[1024]), what to leave out: 0 nothing, 1 and 2 a flag, 3 the load; x[i] += 1
+// args: x (float[1024]), what to leave out: 0 nothing, 1 and 2 a flag, 3 the load;
+// 4 and 5 nothing, but x is taken to start a row later or an element earlier; x[i] += 1
 #include <pto/pto-inst.hpp>
 
 #include "tensor.h"
@@ -11,7 +12,7 @@ extern "C" __global__ AICORE void kernel_entry(__gm__ int64_t *args)
 	using Memory = GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1024, 1024, 1024, 64, 1>>;
 	auto *t = reinterpret_cast<ChipTensor *>(args[0]);
 	const int64_t out = args[1];
-	Memory x(reinterpret_cast<float *>(t->buffer.addr) + t->start_offset);
+	Memory x(t->data_as<float>() + (out == 4 ? 64 : out == 5 ? -1 : 0));
 	Tile<TileType::Vec, float, 16, 64> in, sum;
 
 	TASSIGN(in, 0);

@@ -12,6 +12,26 @@ struct checked_core : fake_core {
 	checked_core() { ops.checked = true; }
 };
 
+/* A task with two operands of 8 x 32 floats, the first of which is an input. */
+struct core_of_a_task : checked_core {
+	float in[256] = {}, out[256] = {};
+	bool open = false;
+
+	core_of_a_task()
+	{
+		ops.extents = [](pto_extent *e, bool *open) -> uint32_t {
+			auto *c = static_cast<core_of_a_task *>(current());
+			const uint64_t in = reinterpret_cast<uintptr_t>(c->in),
+				       out = reinterpret_cast<uintptr_t>(c->out);
+
+			e[0] = {in, in + sizeof(c->in), 0, true};
+			e[1] = {out, out + sizeof(c->out), 3, false};
+			*open = c->open;
+			return 2;
+		};
+	}
+};
+
 using Row = Full<float, 8, 32>;
 using Memory = GlobalTensor<float, Shape<1, 1, 1, 8, 32>, Stride<256, 256, 256, 32, 1>>;
 
@@ -433,6 +453,53 @@ CHECK(windows_keep_the_rows_and_boxes_of_their_tile)
 	ends_with(t, c, [&] { TSUBVIEW(few, boxes, 16, 32); }, {"TSUBVIEW", "16 x 32", "32 x 64"});
 	few.SetValidShape(16, 8);
 	passes(t, c, "a column of boxes", [&] { TSUBVIEW(few, boxes, 16, 32); });
+}
+
+CHECK(transfers_stay_within_the_operands_of_the_task)
+{
+	core_of_a_task c;
+	float other[256] = {};
+	const auto tile = [&](const auto &f) {
+		Row a;
+
+		core_::self()->task_cookie++;
+		TASSIGN(a, 0);
+		TLOAD(a, Memory(c.in));
+		pipe_barrier(PIPE_ALL);
+		f(a);
+	};
+
+	passes(t, c, "both operands", [&] { tile([&](Row &a) { TSTORE(Memory(c.out), a); }); });
+	ends_with(t, c, [&] { tile([&](Row &a) { TLOAD(a, Memory(c.in - 1)); }); },
+		  {"TLOAD: bytes -4 to 1019 of src0", "args[0]", "1024 bytes", "checked.cpp:"});
+	ends_with(t, c, [&] { tile([&](Row &a) { TSTORE(Memory(c.out + 32), a); }); },
+		  {"TSTORE: bytes 128 to 1151 of dst", "args[3]"});
+	ends_with(t, c, [&] { tile([&](Row &a) { TSTORE(Memory(c.in), a); }); },
+		  {"TSTORE: dst is args[0], which the task has as an input"});
+	ends_with(t, c, [&] { tile([&](Row &a) { TLOAD(a, Memory(other)); }); }, {"TLOAD: bytes"});
+	c.open = true;
+	passes(t, c, "addresses among the scalars",
+	       [&] { tile([&](Row &a) { TLOAD(a, Memory(other)); }); });
+	ends_with(t, c, [&] { tile([&](Row &a) { TSTORE(Memory(c.in), a); }); }, {"as an input"});
+	setenv("SIMPLER_CHECK_BOUNDS", "0", 1);
+	passes(t, c, "not checked when told so",
+	       [&] { tile([&](Row &a) { TSTORE(Memory(c.in), a); }); });
+	unsetenv("SIMPLER_CHECK_BOUNDS");
+}
+CHECK(tables_lie_within_the_operands_of_the_task)
+{
+	core_of_a_task c;
+	Row d;
+	Full<int32_t, 8, 8> rows;
+	Part<int32_t, 8, 8> idx(8, 1);
+
+	TASSIGN(d, 0), TASSIGN(rows, 0x800), TASSIGN(idx, 0x800);
+	TEXPANDS(rows, 7);
+	pipe_barrier(PIPE_ALL);
+	passes(t, c, "a table that is an operand", [&] { MGATHER(d, Memory(c.in), idx); });
+	ends_with(t, c, [&] { MGATHER(d, Memory(c.in + 32), idx); }, {"MGATHER", "bytes 128 to"});
+	ends_with(t, c, [&] { MSCATTER(Memory(c.in), d, idx); }, {"MSCATTER", "as an input"});
+	passes(t, c, "a table to write", [&] { MSCATTER(Memory(c.out), d, idx); });
 }
 
 #include "exports.hpp"

@@ -8,7 +8,8 @@
  * their boxes; what it reads must have been written by this block; and an
  * access must not conflict with one of another pipe that is not known to be
  * over.  SIMPLER_CHECK_SYNC=0 leaves the last check out, for kernels whose
- * synchronisation a later tool inserts.
+ * synchronisation a later tool inserts.  Transfers stay within the operands of
+ * the block's task (bounds.hpp).
  *
  * Spec: pto-isa §3.6 to §3.8, decisions D28, D30, D32.
  */
@@ -17,6 +18,7 @@
 
 #include <initializer_list>
 
+#include "pto/check/bounds.hpp"
 #include "pto/check/operand.hpp"
 #include "pto/check/shadow.hpp"
 #include "pto/check/site.hpp"
@@ -49,6 +51,7 @@ struct checker {
 	clocks time;
 	arena_shadow arena[PTO_ARENA_COUNT];
 	memory_shadow memory;
+	bounds own;
 	known_site site_of[SITES]; /* 0 is unused */
 	clock *events;
 	uint32_t event_count, event_room;
@@ -63,6 +66,8 @@ struct checker {
 		for (int i = 0; i < PTO_ARENA_COUNT; i++)
 			arena[i].begin(c->arena_bytes[i]);
 		memory.begin();
+		if (!own.begin())
+			core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
 		event_count = 1; /* mark 0 is no event */
 		last_pipe = SCALAR;
 	}
@@ -71,6 +76,7 @@ struct checker {
 		for (int i = 0; i < PTO_ARENA_COUNT; i++)
 			arena[i].end();
 		memory.end();
+		own.end();
 		free(events);
 	}
 };
@@ -300,8 +306,58 @@ PTO_COLD void touch_memory(checker &k, const call &c, const char *name, uintptr_
 	}
 }
 
+[[noreturn]] PTO_COLD void fail_outside(const call &c, const char *name, uint64_t from, uint64_t to,
+					const pto_extent *e)
+{
+	if (!e)
+		core_::fail("%s:%d: %s: %s is at 0x%llx, but the task has no tensor in memory; give "
+			   "the kernel what it accesses",
+			   base_name(c.at.file), c.at.line, c.op, name,
+			   static_cast<unsigned long long>(from));
+	core_::fail("%s:%d: %s: bytes %lld to %lld of %s, counted from the start of args[%u], are not "
+		   "within that tensor's %llu bytes, nor in another one of the task; correct the "
+		   "offset or the shape",
+		   base_name(c.at.file), c.at.line, c.op, static_cast<long long>(from - e->begin),
+		   static_cast<long long>(to - e->begin) - 1, name, e->argument,
+		   static_cast<unsigned long long>(e->end - e->begin));
+}
+
+PTO_COLD void check_bounds(const checker &k, const call &c, const char *name, const tensor &t,
+			   bool write)
+{
+	int64_t first = 0, last = 0;
+	const pto_extent *e;
+
+	for (int d = 0; d < 5; d++) {
+		const int64_t way = (t.shape[d] - 1) * t.stride[d];
+
+		if (t.shape[d] <= 0)
+			return;
+		(way < 0 ? first : last) += way;
+	}
+	const uint64_t at = reinterpret_cast<uintptr_t>(t.data);
+	const uint64_t from = at + uint64_t(first * t.bytes), to = at + uint64_t((last + 1) * t.bytes);
+
+	switch (k.own.look(from, to, write, &e)) {
+	case trespass::OUTSIDE:
+		fail_outside(c, name, from, to, e);
+	case trespass::READ_ONLY:
+		core_::fail("%s:%d: %s: %s is args[%u], which the task has as an input; submit it with "
+			   "add_inout() or add_output()",
+			   base_name(c.at.file), c.at.line, c.op, name, e->argument);
+	case trespass::NONE:
+		break;
+	}
+}
+
+PTO_COLD void lend(const void *at, size_t bytes)
+{
+	if (!mine().own.lend(at, bytes))
+		core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
+}
+
 PTO_COLD void touch_tensor(checker &k, const call &c, const char *name, const tensor &t,
-			   const access &a)
+			   const access &a, uint8_t mode)
 {
 	const char *p = static_cast<const char *>(t.data);
 	const bool dense = t.stride[4] == 1;
@@ -312,7 +368,8 @@ PTO_COLD void touch_tensor(checker &k, const call &c, const char *name, const te
 	if (reinterpret_cast<uintptr_t>(p) % unsigned(t.bytes))
 		core_::fail("%s:%d: %s: the tensor %s at %p is not aligned to its %d-byte elements",
 			   base_name(c.at.file), c.at.line, c.op, name, t.data, t.bytes);
-	if (!sync_is_checked())
+	check_bounds(k, c, name, t, a.write);
+	if (!sync_is_checked() || (mode & ORDERED))
 		return;
 	for (int64_t i0 = 0; i0 < t.shape[0]; i0++)
 		for (int64_t i1 = 0; i1 < t.shape[1]; i1++)
@@ -350,7 +407,7 @@ PTO_COLD void check_operand(checker &k, const call &c, const operand &o, int sou
 			continue;
 		a.write = mode == WRITE;
 		if (!o.f)
-			touch_tensor(k, c, name.text, o.t, a);
+			touch_tensor(k, c, name.text, o.t, a, o.mode);
 		else if (place >= 0)
 			touch_tile(k, c, name.text, o, a, uint64_t(place));
 	}

@@ -251,6 +251,12 @@ inline operand memory(const tensor &t, uint8_t mode)
 {
 	return {nullptr, t.data, 0, 0, 0, 0, uint8_t(mode | FRESH), false, t, 0, 0};
 }
+/* A tensor of which unknown elements are accessed. */
+template <typename G>
+inline operand table(const G &g, uint8_t mode)
+{
+	return memory(tensor_of(g), uint8_t(mode | ORDERED));
+}
 
 } // namespace checking_
 } // namespace pto

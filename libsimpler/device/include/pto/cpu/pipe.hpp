@@ -304,6 +304,8 @@ inline void allocate(Pipe &p, G &g)
 
 	p.allocated = services()->push_begin(&key, push_dir<Pipe>(), is_split(Split) ? 2 : 1);
 	g.SetAddr(reinterpret_cast<typename G::DType *>(share<Pipe>(p.allocated, is_split(Split))));
+	if (__builtin_expect(core_::checked(), 0))
+		checking_::lend(p.allocated + sizeof(PipeSlotHeader), Pipe::SlotBytes);
 }
 
 /* Sends what TALLOC gave, as dense rows. */
@@ -344,6 +346,8 @@ inline void pop_tensor(Pipe &p, G &g)
 			   sizeof(typename G::RawDType), lane.elem_bytes);
 	g.SetAddr(
 		reinterpret_cast<typename G::DType *>(slot + sizeof(PipeSlotHeader) + lane.offset));
+	if (__builtin_expect(core_::checked(), 0))
+		checking_::lend(slot + sizeof(PipeSlotHeader), Pipe::SlotBytes);
 	p.popped++;
 }
 
