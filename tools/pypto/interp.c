@@ -659,6 +659,7 @@ static struct iv *argument_value(struct interp *in, const struct interp_value *a
 	}
 	v->rank = a->rank;
 	memcpy(v->shape, a->shape, sizeof(a->shape));
+	memcpy(v->valid, a->shape, sizeof(a->shape));
 	iv_contiguous_strides(v);
 	v->mem = mem_new(in, 0);
 	free(v->mem->at);
