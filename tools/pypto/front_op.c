@@ -309,10 +309,99 @@ static bool short_store(struct op_bind *b)
 	return true;
 }
 
+/* ---- Reductions of tensors: the axis goes to the end, and back ---- */
+
+static struct ir_node *exchange(struct front *f, struct ir_node *x, int64_t a, int64_t b,
+				struct span span)
+{
+	struct ir_attr axes[] = { { .key = "axis1", .kind = AT_INT, .i = a },
+				  { .key = "axis2", .kind = AT_INT, .i = b } };
+	struct ir_list args = { 0 };
+
+	list_push(f->px, &args, x);
+	return front_apply(f, op_find("tensor.transpose"), args, axes, 2, span);
+}
+
+/* @x in @shape without extent @axis, or with one there when it is kept. */
+static struct ir_node *reduced_shape(struct front *f, struct ir_node *x,
+				     const struct ir_list *shape, int64_t axis, bool keep,
+				     struct span span)
+{
+	struct ir_tuple *list = ir_new(f->px, IR_MAKE_TUPLE, span, type_tuple(f->px, NULL, 0));
+	struct ir_list args = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < shape->n; i++)
+		if ((int64_t)i != axis)
+			list_push(f->px, &list->elements, shape->at[i]);
+		else if (keep)
+			list_push(f->px, &list->elements, ir_int(f->px, 1, DT_INDEX, span));
+	list_push(f->px, &args, x);
+	list_push(f->px, &args, &list->node);
+	return front_apply(f, op_find("tensor.reshape"), args, NULL, 0, span);
+}
+
+/* What the keywords of a reduction say; false: the type rule has something to say about them. */
+static bool reduction_of(const struct op_bind *b, const struct ir_list *args, int64_t *axis,
+			 bool *keep)
+{
+	int64_t n = args->n == 1 && args->at[0]->type->kind == TY_TENSOR ?
+		    args->at[0]->type->shape.n : 0;
+	uint32_t i;
+
+	*axis = -1;
+	*keep = true;
+	for (i = 0; i < b->n_attrs; i++) {
+		const struct ir_attr *attr = &b->attrs[i];
+		bool is_axis = !strcmp(attr->key, "axis");
+
+		if (attr->kind != (is_axis ? AT_INT : AT_BOOL))
+			return false;
+		if (is_axis)
+			*axis = attr->i;
+		else
+			*keep = attr->i;
+	}
+	*axis += *axis < 0 ? n : 0;
+	return n > 1 && *axis >= 0 && *axis < n && (*axis != n - 1 || !*keep);
+}
+
+static struct ir_node *reduce_tensor(struct op_bind *b, struct ir_list args, int64_t axis,
+				     bool keep)
+{
+	struct ir_node *x = args.at[0];
+	struct ir_list shape = x->type->shape, one = { 0 };
+	struct span span = b->node->span;
+	int64_t n = shape.n;
+
+	if (axis != n - 1)
+		x = exchange(b->f, x, axis, n - 1, span);
+	if (!x)
+		return NULL;
+	list_push(b->f->px, &one, x);
+	x = front_apply(b->f, b->op, one, NULL, 0, span);
+	if (x && axis < n - 2)
+		x = exchange(b->f, x, axis, n - 1, span);
+	return x && (!keep || axis == n - 2) ?
+	       reduced_shape(b->f, x, &shape, axis, keep, span) : x;
+}
+
+static struct ir_node *apply_bound(struct op_bind *b, struct ir_list args)
+{
+	struct ir_attr *attrs = px_alloc(b->f->px, b->n_attrs + 1, sizeof(*attrs));
+	int64_t axis;
+	bool keep;
+
+	if (b->op->rule == rule_row_reduce && op_is(b->op, "tensor") &&
+	    reduction_of(b, &args, &axis, &keep))
+		return reduce_tensor(b, args, axis, keep);
+	memcpy(attrs, b->attrs, b->n_attrs * sizeof(*attrs));
+	return front_apply(b->f, b->op, args, attrs, b->n_attrs, b->node->span);
+}
+
 static struct ir_node *bind_and_apply(struct op_bind *b)
 {
 	struct ir_list args = { 0 };
-	struct ir_attr *attrs;
 	uint32_t i;
 
 	b->n = op_params(b->op, b->params);
@@ -331,9 +420,7 @@ static struct ir_node *bind_and_apply(struct op_bind *b)
 			list_push(b->f->px, &args, b->values[i]);
 	while (args.n && !args.at[args.n - 1])
 		args.n--;
-	attrs = px_alloc(b->f->px, b->n_attrs + 1, sizeof(*attrs));
-	memcpy(attrs, b->attrs, b->n_attrs * sizeof(*attrs));
-	return front_apply(b->f, b->op, args, attrs, b->n_attrs, b->node->span);
+	return apply_bound(b, args);
 }
 
 /* ---- Dispatch ---- */

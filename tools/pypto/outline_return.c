@@ -2,7 +2,8 @@
 /*
  * Returned tensors that are chosen while an orchestration runs. A result has one place, which the
  * caller gives; a tensor that a loop exchanged, that a branch took from several that exist, or that
- * is part of another one is copied there by a region in front of the return (decisions.md).
+ * is part of another one or has another shape is copied there by a region in front of the return
+ * (decisions.md).
  */
 #include <string.h>
 
@@ -292,6 +293,31 @@ void outline_directions(struct px *px, const struct ir_program *program, struct 
 
 /* ---- Returns ---- */
 
+/* Whether one of the shapes is a reshape() of the other; extents that are computed may be equal. */
+static bool shapes_differ(const struct ir_list *a, const struct ir_list *b)
+{
+	uint32_t i;
+
+	for (i = 0; a->n == b->n && i < a->n; i++) {
+		bool known = a->at[i]->kind == IR_CONST_INT;
+
+		if (known != (b->at[i]->kind == IR_CONST_INT) ||
+		    (known && !dim_equal(a->at[i], b->at[i])))
+			return true;
+	}
+	return a->n != b->n;
+}
+
+/* The place of a result is that of the tensor itself. */
+static bool has_no_place(struct roots *r, struct ir_node *value)
+{
+	struct ir_node *root = root_of(r, value);
+
+	return value->type->kind == TY_TENSOR && value->type->shape.n &&
+	       (var_map_get(&r->chosen, root) ||
+		shapes_differ(&value->type->shape, &root->type->shape));
+}
+
 struct ir_node *outline_returns(struct px *px, const struct ir_program *program,
 				const struct ir_function *f)
 {
@@ -309,8 +335,7 @@ struct ir_node *outline_returns(struct px *px, const struct ir_program *program,
 	for (i = 0; i < values->values.n; i++) {
 		struct ir_node *value = values->values.at[i], *copy = value;
 
-		if (value->type->kind == TY_TENSOR && value->type->shape.n &&
-		    var_map_get(&r.chosen, root_of(&r, value)))
+		if (has_no_place(&r, value))
 			copy = copied(px, value, i, &out);
 		changed |= copy != value;
 		list_push(px, &list, copy ? copy : value);

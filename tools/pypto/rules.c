@@ -305,11 +305,31 @@ static bool need_rank(struct op_use *use, uint32_t least)
 	return false;
 }
 
+/* The front end brings other axes to the end, and drops the one that is left. */
+static bool last_and_kept(struct op_use *use)
+{
+	const struct ir_type *src = arg_type(use, 0);
+	int64_t axis = op_attr(use, "axis")->i, n = src->shape.n;
+	bool keep = op_attr(use, "keep_dim")->i;
+
+	if (axis < -n || axis >= n)
+		rule_error(use, "has no axis %lld: the tensor is %s", (long long)axis,
+			   shape_text(use->px, &src->shape));
+	else if ((axis != -1 && axis != n - 1) || !keep)
+		rule_error(use,
+			   "reduces the last axis and keeps it, but got axis=%lld, keep_dim=%s",
+			   (long long)axis, keep ? "True" : "False");
+	else
+		return true;
+	return false;
+}
+
 const struct ir_type *rule_row_reduce(struct op_use *use)
 {
 	struct ir_type *type;
 
-	if (!need_rank(use, 2))
+	if (!need_rank(use, 2) ||
+	    (arg_type(use, 0)->kind == TY_TENSOR && !last_and_kept(use)))
 		return NULL;
 	type = squeezed(use, arg_type(use, 0)->shape.n - 1);
 	if (type->kind == TY_TILE)
