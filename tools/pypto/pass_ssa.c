@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "ops.h"
 #include "pass.h"
 #include "walk.h"
 
@@ -13,6 +14,8 @@ struct ssa {
 	struct px *px;
 	struct var_map now;		/* variable -> its version here */
 	struct var_map counters;	/* interned name -> versions so far */
+	struct var_map extents;		/* version that is a parameter's extent -> that extent */
+	const struct ir_list *params;
 };
 
 static struct ir_node *convert(struct ssa *s, struct ir_node *stmt);
@@ -27,9 +30,15 @@ static uintptr_t count(struct ssa *s, const char *name)
 	return n;
 }
 
+/* Shapes in terms of parameters' extents, which exist from the beginning. */
+static const struct ir_type *type_now(struct ssa *s, const struct ir_type *type)
+{
+	return ir_subst_type(&s->extents, ir_subst_type(&s->now, type));
+}
+
 static struct ir_node *version_named(struct ssa *s, const struct ir_node *var, const char *name)
 {
-	struct ir_var *v = ir_new(s->px, IR_VAR, var->span, ir_subst_type(&s->now, var->type));
+	struct ir_var *v = ir_new(s->px, IR_VAR, var->span, type_now(s, var->type));
 
 	v->name = px_intern(s->px, name);
 	return &v->node;
@@ -47,7 +56,7 @@ static struct ir_node *iter_version(struct ssa *s, const struct ir_node *var, st
 {
 	const char *name = IR_AS(var, var)->name;
 	struct ir_var *arg =
-		ir_new(s->px, IR_ITER_ARG, var->span, ir_subst_type(&s->now, var->type));
+		ir_new(s->px, IR_ITER_ARG, var->span, type_now(s, var->type));
 
 	arg->name = px_intern(s->px, px_printf(s->px, "%s_iter_%lu", name,
 					       (unsigned long)count(s, name)));
@@ -304,14 +313,31 @@ static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
 
 /* ---- The rest ---- */
 
+/* m = pl.dim(x, 0) of a parameter x with M rows: shapes say M. */
+static void note_extent(struct ssa *s, const struct ir_node *var, const struct ir_call *call)
+{
+	const struct ir_list *shape = &call->args.at[0]->type->shape;
+	int64_t axis = call_attr(call, "axis");
+	struct ir_node *extent = shape->at[axis < 0 ? axis + shape->n : axis];
+
+	if (list_has(s->params, call->args.at[0]) && ir_is_var(extent) &&
+	    IR_AS(extent, var)->dynamic)
+		var_map_set(&s->extents, var, extent);
+}
+
 static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old)
 {
 	struct ir_node *value = ir_subst(&s->now, old->value), *var = old->var;
+	const struct px_op *op = value->kind == IR_CALL ? IR_AS(value, call)->op : NULL;
 
+	if (op && op->rule == rule_create_tensor)
+		value = ir_subst(&s->extents, value);
 	if (var->kind != IR_MEMREF) {
 		var = version(s, old->var);
 		set_now(s, old->var, var);
 	}
+	if (op && op->rule == rule_dim)
+		note_extent(s, var, IR_AS(value, call));
 	return ir_assign(s->px, var, value, old->node.span);
 }
 
@@ -368,12 +394,14 @@ static bool is_block_param(const struct ir_function *f, const struct ir_node *pa
 
 static struct ir_function *convert_function(struct px *px, struct ir_function *old, void *data)
 {
-	struct ssa s = { .px = px, .now = { .px = px }, .counters = { .px = px } };
+	struct ssa s = { .px = px, .now = { .px = px }, .counters = { .px = px },
+			 .extents = { .px = px } };
 	struct ir_function *f = ir_copy(px, &old->node);
 	uint32_t i;
 
 	(void)data;
 	f->params = (struct ir_list){ 0 };
+	s.params = &f->params;
 	for (i = 0; i < old->params.n; i++) {
 		struct ir_node *param = old->params.at[i];
 
