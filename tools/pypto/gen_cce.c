@@ -24,9 +24,10 @@ static const char *tile_class(struct pto_gen *g, const struct pto_tile *t)
 		blayout = "RowMajor";
 	return px_printf(g->px,
 			 "Tile<TileType::%s, %s, %lld, %lld, BLayout::%s, -1, -1, SLayout::%s, %u%s>",
-			 classes[t->space], element, (long long)pto_dim(&type->shape, 1),
-			 (long long)pto_dim(&type->shape, 0), blayout, boxes[type->view.slayout],
-			 type->view.fractal ? type->view.fractal : 512, pads[type->view.pad & 3]);
+			 classes[t->space], element, (long long)pto_extent(type, t->space, 1),
+			 (long long)pto_extent(type, t->space, 0), blayout,
+			 boxes[type->view.slayout], type->view.fractal ? type->view.fractal : 512,
+			 pads[type->view.pad & 3]);
 }
 
 static int64_t valid(const struct ir_type *type, uint32_t from_end)

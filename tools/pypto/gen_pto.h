@@ -108,6 +108,8 @@ bool pto_is_column(const struct pto_tile *t);
 /* Gives a tile its valid extents where they are computed when it runs. */
 void pto_size(struct pto_gen *g, struct pto_tile *t);
 void pto_scan_tiles(struct pto_gen *g);
+/* Elements that a tile of @space has there: pto_dim(), and what pads a single line. */
+int64_t pto_extent(const struct ir_type *type, uint8_t space, uint32_t from_end);
 int64_t pto_dim(const struct ir_list *shape, uint32_t from_end);
 /* A type of @rows x @columns otherwise like @like. */
 struct ir_type *pto_type_like(struct pto_gen *g, const struct ir_type *like, int64_t rows,
@@ -120,9 +122,13 @@ void cce_settle(struct pto_gen *g);
 void cce_declare(struct pto_gen *g, struct pto_tile *t);
 bool cce_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 
-/* gen_pto_op.c, gen_pto_move.c: operators */
+/* gen_pto_op.c, gen_pto_move.c, gen_pto_reduce.c: operators */
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+bool pto_reduction(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+/* Element @at of @t becomes the scalar @var. */
+void pto_get_element(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *t,
+		     const char *at);
 /* The region that a store writes: as many extents as the tile has. */
 struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call);
 bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gen_pto.h"
+#include "instr.h"
 
 /* ---- Lines ---- */
 
@@ -359,18 +360,6 @@ static void put_tiles(struct pto_gen *g, const struct ir_node *var, const struct
 	put_op(g, call->op->instr, text_str(&o.names), "", text_str(&o.types), out);
 }
 
-/* Row reductions have a scratch tile like their source. */
-static void put_row_reduce(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
-{
-	struct pto_tile *ins[2], *out = pto_tile_of(g, var);
-
-	ins[0] = pto_tile_of(g, call->args.at[0]);
-	pto_size(g, out);
-	ins[1] = call->args.n > 1 && call->args.at[1] ? pto_tile_of(g, call->args.at[1]) :
-		 pto_scratch(g, ins[0]->type, MS_VEC);
-	pto_emit(g, call->op->instr, ins, 2, out);
-}
-
 static void put_first(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	struct pto_tile *in = pto_tile_of(g, call->args.at[0]), *out = pto_tile_of(g, var);
@@ -447,16 +436,6 @@ static void put_fill(struct pto_gen *g, const struct ir_node *var, const struct 
 	put_op(g, call->op->instr, text_str(&o.names), "", text_str(&o.types), to);
 }
 
-static void put_transpose(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
-{
-	struct pto_tile *ins[2], *out = pto_tile_of(g, var);
-
-	ins[0] = pto_tile_of(g, call->args.at[0]);
-	pto_size(g, out);
-	ins[1] = pto_scratch(g, out->type, MS_VEC);
-	pto_emit(g, call->op->instr, ins, 2, out);
-}
-
 /* D11: the bias goes through the bias buffer. */
 static void put_bias(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
@@ -504,8 +483,8 @@ static void put_sels(struct pto_gen *g, const struct ir_node *var, const struct 
 	pto_line(g, "}");
 }
 
-static void get_element(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *t,
-			const char *at)
+void pto_get_element(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *t,
+		     const char *at)
 {
 	const char *type = pto_scalar_type(g, var->type->dtype, var->span), *name;
 
@@ -526,7 +505,7 @@ static void put_getval(struct pto_gen *g, const struct ir_node *var, const struc
 {
 	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
 
-	get_element(g, var, t, pto_index_expr(g, call->args.at[1]));
+	pto_get_element(g, var, t, pto_index_expr(g, call->args.at[1]));
 }
 
 static void put_setval(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
@@ -680,38 +659,6 @@ static void put_nothing(struct pto_gen *g, const struct ir_node *var, const stru
 	(void)call;
 }
 
-/* Sums and the like along an axis: by rows or by columns. */
-static void put_reduce(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
-{
-	struct pto_tile *ins[2], *to, *out = NULL;
-	const char *what = call->op->name + strlen("block.");
-	int64_t axis = call_attr(call, "axis"), n = call->args.at[0]->type->shape.n, rows, columns;
-	struct ir_type *type;
-	bool by_row;
-
-	axis += axis < 0 ? n : 0;
-	by_row = axis == n - 1;
-	ins[0] = pto_tile_of(g, call->args.at[0]);
-	rows = by_row ? pto_dim(&ins[0]->type->shape, 1) : 1;
-	columns = by_row ? 1 : pto_dim(&ins[0]->type->shape, 0);
-	type = pto_type_like(g, ins[0]->type, rows, columns, ins[0]->type->dtype);
-	type->view.blayout = by_row && rows > 1 ? TL_COL_MAJOR : TL_ROW_MAJOR;
-	if (var->type->kind == TY_TILE)
-		out = pto_tile_of(g, var);
-	to = out && !pto_is_column(out) == (rows == 1) ? out : pto_scratch(g, type, MS_VEC);
-	ins[1] = pto_scratch(g, ins[0]->type, MS_VEC);
-	pto_emit(g, px_printf(g->px, "pto.t%s%s", by_row ? "row" : "col", what), ins,
-		 by_row ? 2 : 1, to);
-	cce_settle(g);
-	if (out && to != out) {
-		struct pto_tile *row = pto_row(g, to);
-
-		pto_emit(g, "pto.tmov", &row, 1, pto_is_column(out) ? pto_row(g, out) : out);
-	}
-	if (!out)
-		get_element(g, var, to, pto_index(g, 0));
-}
-
 /* Tiles are matrices, so a stack of products is one. */
 static void put_batch(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
@@ -737,11 +684,7 @@ static const struct special {
 	{ "block.alloc", put_nothing }, { "block.create_tile", put_nothing },
 	{ "block.full", put_fill }, { "block.expands", put_fill },
 	{ "block.fillpad", put_fillpad }, { "block.row_expand", put_first },
-	{ "block.row_sum", put_row_reduce }, { "block.row_max", put_row_reduce },
-	{ "block.row_min", put_row_reduce }, { "block.col_sum", put_first },
-	{ "block.col_max", put_first }, { "block.col_min", put_first },
-	{ "block.sum", put_reduce }, { "block.max", put_reduce }, { "block.min", put_reduce },
-	{ "block.col_expand", put_col_expand }, { "block.transpose", put_transpose },
+	{ "block.col_expand", put_col_expand },
 	{ "block.matmul_bias", put_bias }, { "block.gemv_bias", put_bias },
 	{ "block.matmul_mx_bias", put_tiles }, { "block.batch_matmul", put_batch },
 	{ "block.sels", put_sels }, { "block.getval", put_getval }, { "block.setval", put_setval },
@@ -751,12 +694,58 @@ static const struct special {
 	{ "block.get_block_num", put_position }, { "block.get_subblock_idx", put_position },
 };
 
+/* ---- Element types that the platform computes with ---- */
+
+/* The instruction whose tiles have all the element type @dtype; NULL: there is none. */
+static const char *instr_of(struct pto_gen *g, const struct ir_node *var,
+			    const struct ir_call *call, unsigned int *dtype)
+{
+	const char *what = call->op->name + strlen("block.");
+
+	if (is_elementwise(call->op)) {
+		*dtype = compute_dtype(call, var->type);
+		return *dtype ? call->op->instr : NULL;
+	}
+	if (!op_is(call->op, "block") || !call->args.n)
+		return NULL;
+	*dtype = call->args.at[0]->type->dtype;
+	if (call->op->rule == rule_reduce)
+		return px_printf(g->px, "pto.trow%s", what);
+	return call->op->rule == rule_row_reduce || call->op->rule == rule_col_reduce ||
+	       call->op->rule == rule_row_expand || call->op->rule == rule_col_expand ||
+	       call->op->rule == rule_binary ?
+	       call->op->instr : NULL;
+}
+
+static bool types_fit(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
+{
+	static const uint8_t all[] = { DT_INT8, DT_INT16, DT_INT32, DT_FP16, DT_BF16, DT_FP32 };
+	struct text good = { .px = g->px };
+	const char *instr;
+	unsigned int dtype, i;
+
+	instr = instr_of(g, var, call, &dtype);
+	if (!instr || g->cxx || instr_takes(instr, pto_dtype(g, dtype, g->at), g->arch))
+		return true;
+	for (i = 0; i < sizeof(all); i++)
+		if (instr_takes(instr, pto_dtype(g, all[i], g->at), g->arch))
+			text_printf(&good, "%s%s", good.n ? ", " : "", dtype_name(all[i]));
+	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION,
+				  call->node.span.line ? call->node.span : g->at,
+				  "pl.%s() does not compute with %s elements on %s, only with %s",
+				  call->op->pl, dtype_name(dtype),
+				  g->arch == ARCH_A5 ? "a5" : "a2a3", text_str(&good)),
+		  "Convert the operands with pl.cast(), and the result back");
+	return false;
+}
+
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	size_t i;
 
 	g->scratch = g->scratch_base;
-	if (pto_movement(g, var, call) || pto_pipe(g, var, call))
+	if (pto_movement(g, var, call) || pto_pipe(g, var, call) || !types_fit(g, var, call) ||
+	    pto_reduction(g, var, call))
 		return;
 	for (i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		if (strcmp(call->op->name, specials[i].name))

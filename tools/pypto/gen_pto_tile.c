@@ -54,13 +54,55 @@ static bool is_late(struct pto_gen *g, const struct ir_type *type)
 	return !is_early(g, valid_dim(type, 0)) || !is_early(g, valid_dim(type, 1));
 }
 
-/* A column is contiguous whatever its type says: rows of less than 32 bytes do not exist. */
+/* A column or row is contiguous whatever its type says: no line is shorter than 32 bytes. */
 static unsigned int layout_of(const struct ir_type *type)
 {
-	if (type->view.slayout == TL_NONE_BOX && pto_dim(&type->shape, 0) == 1 &&
-	    pto_dim(&type->shape, 1) > 1)
-		return TL_COL_MAJOR;
+	bool column = pto_dim(&type->shape, 0) == 1, row = pto_dim(&type->shape, 1) == 1;
+
+	if (type->view.slayout == TL_NONE_BOX && column != row)
+		return column ? TL_COL_MAJOR : TL_ROW_MAJOR;
 	return type->view.blayout == TL_NONE_BOX ? TL_ROW_MAJOR : type->view.blayout;
+}
+
+#define LINE_BITS	256	/* 32 bytes: lines of tiles in Vec are a multiple of it */
+
+static int64_t storage_bits(const struct ir_type *type)
+{
+	return type->dtype == DT_BOOL ? 8 : dtype_info(type->dtype)->bits;
+}
+
+/*
+ * What is reserved: a single line is padded to whole units, behind what is valid, and so are the
+ * rows of a mask. The lines of other tiles are as long as they are written.
+ */
+int64_t pto_extent(const struct ir_type *type, uint8_t space, uint32_t from_end)
+{
+	int64_t n = pto_dim(&type->shape, from_end), unit = LINE_BITS / storage_bits(type);
+	uint32_t along = layout_of(type) == TL_COL_MAJOR ? 1 : 0;
+
+	if (space != MS_VEC || type->view.slayout != TL_NONE_BOX || from_end != along ||
+	    (pto_dim(&type->shape, !along) != 1 && type->dtype != DT_BOOL))
+		return n;
+	return (n + unit - 1) / unit * unit;
+}
+
+/* Several lines that are no whole units: the machine has no such tile. */
+static void check_lines(struct pto_gen *g, const struct ir_type *type, uint8_t space)
+{
+	static const struct ir_node here;
+	uint32_t along = layout_of(type) == TL_COL_MAJOR ? 1 : 0;
+	int64_t n = pto_extent(type, space, along), bits = storage_bits(type);
+	int64_t unit = LINE_BITS / bits, whole = (n + unit - 1) / unit * unit;
+	const char *hint, *other = along ? "rows" : "columns";
+
+	if (space != MS_VEC || type->view.slayout != TL_NONE_BOX || n == whole || g->px->n_errors)
+		return;
+	hint = px_printf(g->px, "Give it %lld %s, and say which are valid: valid_shapes=[...]",
+			 (long long)whole, other);
+	pto_mistake(g, &here, hint,
+		    "Tile %s of %s has %s of %lld bytes, which must be a multiple of 32",
+		    shape_text(g->px, &type->shape), dtype_name(type->dtype),
+		    along ? "columns" : "rows", (long long)(n * bits / 8));
 }
 
 static const char *layout_name(unsigned int layout)
@@ -77,8 +119,9 @@ const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t
 	return px_printf(g->px,
 			 "!pto.tile_buf<loc=%s, dtype=%s, rows=%lld, cols=%lld, v_row=%s, v_col=%s, blayout=%s, slayout=%s, fractal=%u, pad=%u>",
 			 spaces[space], pto_dtype(g, type->dtype, g->at),
-			 (long long)pto_dim(&type->shape, 1), (long long)pto_dim(&type->shape, 0),
-			 valid_text(g, type, 1, late), valid_text(g, type, 0, late),
+			 (long long)pto_extent(type, space, 1),
+			 (long long)pto_extent(type, space, 0), valid_text(g, type, 1, late),
+			 valid_text(g, type, 0, late),
 			 layout_name(layout_of(type)), layout_name(type->view.slayout),
 			 type->view.fractal ? type->view.fractal : 512, type->view.pad);
 }
@@ -155,6 +198,7 @@ static struct pto_tile *tile_new(struct pto_gen *g, const struct ir_type *type, 
 {
 	struct pto_tile *t = px_new(g->px, struct pto_tile);
 
+	check_lines(g, type, space);
 	t->type = type;
 	t->space = space;
 	t->v.type = pto_tile_type(g, type, space);

@@ -258,13 +258,16 @@ bool type_identical(const struct ir_type *a, const struct ir_type *b)
 uint64_t type_bytes(const struct ir_type *type)
 {
 	uint64_t bytes = (dtype_info(type->dtype)->bits + 7) / 8;
+	bool mask = type->kind == TY_TILE && type->dtype == DT_BOOL;
 	uint32_t i;
 
 	for (i = 0; i < type->shape.n; i++) {
 		const struct ir_node *dim = type->shape.at[i];
+		uint64_t n = dim->kind == IR_CONST_INT ? (uint64_t)IR_AS(dim, const)->value : 0;
 
-		if (dim->kind != IR_CONST_INT ||
-		    __builtin_mul_overflow(bytes, (uint64_t)IR_AS(dim, const)->value, &bytes))
+		if (mask && i + 1 == type->shape.n)
+			n = (n + 31) / 32 * 32;	/* rows of masks are padded */
+		if (dim->kind != IR_CONST_INT || __builtin_mul_overflow(bytes, n, &bytes))
 			return 0;
 	}
 	return bytes;
