@@ -502,4 +502,74 @@ CHECK(tables_lie_within_the_operands_of_the_task)
 	passes(t, c, "a table to write", [&] { MSCATTER(Memory(c.out), d, idx); });
 }
 
+CHECK(what_instructions_find_later_names_their_line_as_well)
+{
+	checked_core c;
+	float mem[256] = {};
+	Row a;
+	Dn<float, 32, 1> sum;
+	Part<float, 8, 32> part(8, 32);
+	char place[64];
+
+	TASSIGN(a, 0), TASSIGN(part, 0x400), TASSIGN(sum, 0x800);
+	TEXPANDS(a, 1.0f);
+	TEXPANDS(part, 1.0f);
+	pipe_barrier(PIPE_ALL);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TASSIGN: 1024 bytes at 0xff", __LINE__ + 1);
+	ends_with(t, c, [&] { TASSIGN(a, -32); }, {place, "of UB"});
+	snprintf(place, sizeof(place), "checked.cpp:%d: element offset 300", __LINE__ + 1);
+	ends_with(t, c, [&] { a.GetValue(300); }, {place, "256 elements"});
+	part.SetValidShape(8, 31);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TLOAD: the tensor is 8 x 32", __LINE__ + 1);
+	ends_with(t, c, [&] { TLOAD(part, Memory(mem)); }, {place});
+	pipe_barrier(PIPE_ALL);
+	snprintf(place, sizeof(place), "checked.cpp:%d: TMOV: ", __LINE__ + 1);
+	ends_with(t, c, [&] { TMOV(a, part); }, {place, "8 x 31"});
+	snprintf(place, sizeof(place), "checked.cpp:%d: row reduction: ", __LINE__ + 1);
+	ends_with(t, c, [&] { TROWSUM(sum, a, part); }, {place, "32 valid rows"});
+}
+CHECK(reductions_need_memory_of_their_own)
+{
+	checked_core c;
+	Row a, tmp;
+	Dn<float, 8, 1> sum;
+
+	TASSIGN(a, 0), TASSIGN(tmp, 0x400), TASSIGN(sum, 0x800);
+	TEXPANDS(a, 1.0f);
+	passes(t, c, "a result of its own", [&] { TROWSUM(sum, a, tmp); });
+	TASSIGN(sum, 0x3e0);
+	ends_with(t, c, [&] { TROWSUM(sum, a, tmp); }, {"TROWSUM: dst and a source share memory"});
+	passes(t, c, "element by element", [&] { TABS(a, a); });
+}
+CHECK(cores_have_the_memories_of_their_kind)
+{
+	checked_core c;
+	float mem[256] = {};
+	Tile<TileType::Mat, float, 8, 32> m;
+	Row a;
+
+	c.core.arch = 2201;
+	TASSIGN(a, 0), TASSIGN(m, 0);
+	passes(t, c, "a vector core", [&] { TLOAD(a, Memory(mem)); });
+	ends_with(t, c, [&] { TLOAD(m, Memory(mem)); }, {"TLOAD: a vector core has no memory for Mat"});
+	c.core.is_aic = 1;
+	passes(t, c, "a cube core", [&] { TLOAD(m, Memory(mem)); });
+	ends_with(t, c, [&] { TLOAD(a, Memory(mem)); }, {"TLOAD: a cube core has no memory for Vec"});
+}
+CHECK(tiles_end_within_the_memory_of_the_chip)
+{
+	checked_core c;
+	float mem[256] = {};
+	Row a;
+
+	c.core.arena_bytes[PTO_ARENA_UB] = 512u << 10; /* none of it is touched */
+	c.core.arch = 2201;
+	TASSIGN(a, 196608 - 512);
+	ends_with(t, c, [&] { TLOAD(a, Memory(mem)); },
+		  {"TLOAD: dst of 1024 bytes", "beyond the 196608 bytes of UB"});
+	c.core.arch = 3510;
+	TASSIGN(a, 262144 - 512);
+	ends_with(t, c, [&] { TLOAD(a, Memory(mem)); }, {"beyond the 262144 bytes of UB"});
+}
+
 #include "exports.hpp"

@@ -31,6 +31,8 @@ namespace checking_ {
 
 /* The valid regions of all tiles are equal; they are plain rows. */
 constexpr unsigned SAME = 1, ROWS = 2;
+/* The first operand, which is written, shares no byte with the others. */
+constexpr unsigned APART = 4;
 
 struct call {
 	const char *op;
@@ -52,6 +54,7 @@ struct checker {
 	arena_shadow arena[PTO_ARENA_COUNT];
 	memory_shadow memory;
 	bounds own;
+	known_site now; /* the last instruction */
 	known_site site_of[SITES]; /* 0 is unused */
 	clock *events;
 	uint32_t event_count, event_room;
@@ -70,6 +73,7 @@ struct checker {
 			core_::fail("no memory for checked mode; run without SIMPLER_CHECK");
 		event_count = 1; /* mark 0 is no event */
 		last_pipe = SCALAR;
+		now = {};
 	}
 	void end()
 	{
@@ -183,6 +187,37 @@ struct operand_name {
 		   base_name(c.at.file), c.at.line, c.op, row, col, name);
 }
 
+/* Ends the run because of the instruction that has begun last; in checked mode its place is told. */
+[[noreturn]] inline __attribute__((noinline, cold, format(printf, 1, 2))) void fail_here(const char *fmt,
+											 ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!core_::checked())
+		core_::fail("%s", text);
+	core_::fail("%s:%d: %s", base_name(mine().now.file), mine().now.line, text);
+}
+
+/* Bytes of an on-chip memory of the chip; the simulated one may be larger. */
+PTO_COLD uint32_t size_on_chip(const pto_core *core, int arena)
+{
+	const uint32_t bytes = core->arena_bytes[arena];
+	uint32_t chip = bytes;
+
+#ifdef PTO_UB_SIZE_BYTES
+	if (arena == PTO_ARENA_UB)
+		chip = PTO_UB_SIZE_BYTES;
+#else
+	if (arena == PTO_ARENA_UB && pto_core_ops_bound && core->arch)
+		chip = core->arch == 2201 ? 192u << 10 : 256u << 10;
+#endif
+	return chip < bytes ? chip : bytes;
+}
+
 /* Where a tile's memory is: its byte offset in its arena, or -1 outside of all arenas. */
 PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 {
@@ -199,12 +234,13 @@ PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 			core_::fail("%s:%d: %s: %s is in %s, but tiles of its kind belong into %s",
 				   base_name(c.at.file), c.at.line, c.op, name, arena_name(i),
 				   arena_name(own));
-		if (at - base + (o.window ? 0 : o.f->bytes) > core->arena_bytes[i])
+		const uint32_t size = size_on_chip(core, i);
+
+		if (at - base + (o.window ? 0 : o.f->bytes) > size)
 			core_::fail("%s:%d: %s: %s of %u bytes at 0x%llx ends beyond the %u bytes "
 				   "of %s",
 				   base_name(c.at.file), c.at.line, c.op, name, o.f->bytes,
-				   static_cast<unsigned long long>(at - base), core->arena_bytes[i],
-				   arena_name(i));
+				   static_cast<unsigned long long>(at - base), size, arena_name(i));
 		if (!o.window && (at - base) % BLOCK_BYTE_SIZE)
 			core_::fail(
 				"%s:%d: %s: %s starts at 0x%llx of %s, which is not a multiple of "
@@ -314,8 +350,8 @@ PTO_COLD void touch_memory(checker &k, const call &c, const char *name, uintptr_
 			   "the kernel what it accesses",
 			   base_name(c.at.file), c.at.line, c.op, name,
 			   static_cast<unsigned long long>(from));
-	core_::fail("%s:%d: %s: bytes %lld to %lld of %s, counted from the start of args[%u], are not "
-		   "within that tensor's %llu bytes, nor in another one of the task; correct the "
+	core_::fail("%s:%d: %s: bytes %lld to %lld of %s, counted from the start of args[%u], are "
+		   "not within that tensor's %llu bytes, nor in another one of the task; correct the "
 		   "offset or the shape",
 		   base_name(c.at.file), c.at.line, c.op, static_cast<long long>(from - e->begin),
 		   static_cast<long long>(to - e->begin) - 1, name, e->argument,
@@ -336,14 +372,15 @@ PTO_COLD void check_bounds(const checker &k, const call &c, const char *name, co
 		(way < 0 ? first : last) += way;
 	}
 	const uint64_t at = reinterpret_cast<uintptr_t>(t.data);
-	const uint64_t from = at + uint64_t(first * t.bytes), to = at + uint64_t((last + 1) * t.bytes);
+	const uint64_t from = at + uint64_t(first * t.bytes);
+	const uint64_t to = at + uint64_t((last + 1) * t.bytes);
 
 	switch (k.own.look(from, to, write, &e)) {
 	case trespass::OUTSIDE:
 		fail_outside(c, name, from, to, e);
 	case trespass::READ_ONLY:
-		core_::fail("%s:%d: %s: %s is args[%u], which the task has as an input; submit it with "
-			   "add_inout() or add_output()",
+		core_::fail("%s:%d: %s: %s is args[%u], which the task has as an input; submit "
+			   "it with add_inout() or add_output()",
 			   base_name(c.at.file), c.at.line, c.op, name, e->argument);
 	case trespass::NONE:
 		break;
@@ -427,14 +464,55 @@ PTO_COLD void check_tiles(const call &c, std::initializer_list<operand> ops)
 	}
 }
 
+/* A core has the memories of its kind only; what moves between them is not looked at. */
+PTO_COLD void check_core(const call &c, std::initializer_list<operand> ops)
+{
+	const pto_core *core = core_::self();
+	int vector = 0, cube = 0;
+
+	for (const operand &o : ops)
+		if (o.f)
+			(o.f->loc == TileType::Vec ? vector : cube)++;
+	if (!pto_core_ops_bound || !core->arch || (vector && cube))
+		return;
+	if (core->is_aic ? vector : cube)
+		core_::fail("%s:%d: %s: a %s core has no memory for %s tiles", base_name(c.at.file),
+			   c.at.line, c.op, core->is_aic ? "cube" : "vector",
+			   vector ? "Vec" : "Mat, Left, Right or Acc");
+}
+
+/* Instructions that read a source after they have written some of the result. */
+PTO_COLD void check_apart(const call &c, std::initializer_list<operand> ops)
+{
+	const operand &d = *ops.begin();
+	const uintptr_t to = reinterpret_cast<uintptr_t>(d.data);
+
+	if (!(c.flags & APART))
+		return;
+	for (const operand &o : ops) {
+		const uintptr_t from = reinterpret_cast<uintptr_t>(o.data);
+
+		if (!o.f || (o.mode & WRITE) || o.window || d.window || from >= to + d.f->bytes ||
+		    to >= from + o.f->bytes)
+			continue;
+		core_::fail("%s:%d: %s: dst and a source share memory, which this instruction "
+			   "does not allow; give dst memory of its own",
+			   base_name(c.at.file), c.at.line, c.op);
+	}
+}
+
 PTO_COLD void instruction(const call &c, std::initializer_list<operand> ops)
 {
 	checker &k = mine();
+
+	k.now = {c.op, c.at.file, c.at.line};
 	const uint32_t number = site_number(k, c.op, c.at);
 	const uint32_t time = k.time.advance(c.pipe);
 	int sources = 0;
 
 	check_tiles(c, ops);
+	check_core(c, ops);
+	check_apart(c, ops);
 	/* sources first, so that an instruction in place reads what was there */
 	for (const operand &o : ops)
 		if (!(o.mode & WRITE))
@@ -546,6 +624,12 @@ PTO_COLD void enter(const call &c, std::initializer_list<operand> ops, const W &
 {
 	(await_operand(c.pipe, w), ...);
 	instruction(c, ops);
+}
+
+[[noreturn]] PTO_COLD void fail_offset(size_t off, size_t count, const site &at)
+{
+	core_::fail("%s:%d: element offset %zu is beyond the tile's %zu elements", base_name(at.file),
+		   at.line, off, count);
 }
 
 /* Scalar access to one element. */

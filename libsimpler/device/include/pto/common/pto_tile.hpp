@@ -148,7 +148,7 @@ public:
 	/* Element at a raw linear offset, without layout mapping. */
 	DType GetValue(size_t off, PTO_SITE) const
 	{
-		check_offset(off);
+		check_offset(off, at);
 		if (__builtin_expect(core_::checked(), 0))
 			checking_::scalar("GetValue", at, checking_::in(*this), off, false);
 		return data()[off];
@@ -156,7 +156,7 @@ public:
 	template <typename V>
 	void SetValue(size_t off, V v, PTO_SITE)
 	{
-		check_offset(off);
+		check_offset(off, at);
 		if (__builtin_expect(core_::checked(), 0))
 			checking_::scalar("SetValue", at, checking_::out(*this), off, true);
 		data()[off] = static_cast<DType>(v);
@@ -202,13 +202,12 @@ public:
 	bool IsWindow() const { return window_; }
 
 private:
-	void check_offset(size_t off) const
+	void check_offset(size_t off, const site &at) const
 	{
 		static_assert(Loc_ == TileType::Vec,
 			      "[PTO][SA] GetValue and SetValue need a Vec tile");
 		if (__builtin_expect(off >= Extent, 0))
-			core_::fail("element offset %zu is beyond the tile's %zu elements", off,
-				   Extent);
+			checking_::fail_offset(off, Extent, at);
 	}
 
 #ifdef __PTO_AUTO__

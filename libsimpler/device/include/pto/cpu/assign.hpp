@@ -18,7 +18,7 @@ using checking_::arena_of;
 
 /*
  * Memory of @bytes at @addr, an offset into the arena or a host pointer inside
- * it.  Ends the run when the end is beyond the arena.
+ * it.  Null when the end is beyond the arena.
  */
 inline __attribute__((noinline)) void *resolve(int arena, uint64_t addr, size_t bytes)
 {
@@ -27,19 +27,29 @@ inline __attribute__((noinline)) void *resolve(int arena, uint64_t addr, size_t 
 	const uint64_t size = c->arena_bytes[arena], at = reinterpret_cast<uintptr_t>(base);
 	const uint64_t off = addr >= at && addr - at < size ? addr - at : addr;
 
-	if (off > size || bytes > size - off)
-		core_::fail("TASSIGN: %zu bytes at 0x%llx end beyond the %llu bytes of %s; move the "
-			   "tile or make it smaller",
-			   bytes, static_cast<unsigned long long>(off),
-			   static_cast<unsigned long long>(size), arena_name(arena));
-	return base + off;
+	return off > size || bytes > size - off ? nullptr : base + off;
+}
+
+[[noreturn]] inline __attribute__((noinline, cold)) void fail_assign(int arena, uint64_t addr,
+								     size_t bytes, const site &at)
+{
+	core_::fail("%s:%d: TASSIGN: %zu bytes at 0x%llx end beyond the %u bytes of %s; move the tile "
+		   "or make it smaller",
+		   checking_::base_name(at.file), at.line, bytes,
+		   static_cast<unsigned long long>(addr), core_::self()->arena_bytes[arena],
+		   arena_name(arena));
 }
 
 template <typename T>
-inline typename T::DType *resolve_tile(uint64_t addr)
+inline typename T::DType *resolve_tile(uint64_t addr, const site &at = site::here())
 {
-	return static_cast<typename T::DType *>(
-		resolve(arena_of(T::Loc), addr, T::Extent * sizeof(typename T::DType)));
+	constexpr int arena = arena_of(T::Loc);
+	constexpr size_t bytes = T::Extent * sizeof(typename T::DType);
+	void *p = resolve(arena, addr, bytes);
+
+	if (__builtin_expect(!p, 0))
+		fail_assign(arena, addr, bytes, at);
+	return static_cast<typename T::DType *>(p);
 }
 
 /* True for a pointer that lies in no arena of its own kind, such as the slot of a popped tile. */
@@ -58,7 +68,7 @@ inline bool is_foreign(const void *p)
 
 /* Binds a tile to an address of its memory, or a global tensor to a pointer. */
 template <typename T, typename A>
-PTO_INST RecordEvent TASSIGN(T &t, A addr)
+PTO_INST RecordEvent TASSIGN(T &t, A addr, PTO_SITE)
 {
 	if constexpr (is_global_data_v<T>) {
 		t.SetAddr(addr);
@@ -66,6 +76,7 @@ PTO_INST RecordEvent TASSIGN(T &t, A addr)
 #ifdef __PTO_AUTO__
 		(void)t;
 		(void)addr;
+		(void)at;
 #else
 		using E = typename T::DType;
 		if constexpr (std::is_pointer_v<A>) {
@@ -73,9 +84,9 @@ PTO_INST RecordEvent TASSIGN(T &t, A addr)
 				t.Bind(const_cast<E *>(reinterpret_cast<const E *>(addr)));
 				return {};
 			}
-			t.Bind(assign_::resolve_tile<T>(reinterpret_cast<uintptr_t>(addr)));
+			t.Bind(assign_::resolve_tile<T>(reinterpret_cast<uintptr_t>(addr), at));
 		} else {
-			t.Bind(assign_::resolve_tile<T>(static_cast<uint64_t>(addr)));
+			t.Bind(assign_::resolve_tile<T>(static_cast<uint64_t>(addr), at));
 		}
 #endif
 	}
@@ -83,11 +94,11 @@ PTO_INST RecordEvent TASSIGN(T &t, A addr)
 }
 
 template <auto Addr, typename T>
-PTO_INST RecordEvent TASSIGN(T &t)
+PTO_INST RecordEvent TASSIGN(T &t, PTO_SITE)
 {
 	static_assert(uint64_t(Addr) % BLOCK_BYTE_SIZE == 0,
 		      "[PTO][SA] SA-0351: the address must be a multiple of 32");
-	return TASSIGN(t, uint64_t(Addr));
+	return TASSIGN(t, uint64_t(Addr), at);
 }
 
 namespace assign_

@@ -67,7 +67,7 @@ inline void row_vector(D &d, const F &full, const V &vec)
 	const int rows = d.GetValidRow(), cols = d.GetValidCol(), period = vec.GetValidCol();
 
 	if (core_::checked() && (vec.GetValidRow() != rows || period < 1))
-		core_::fail("row broadcast: destination %d x %d, vector %d x %d", rows, cols,
+		checking_::fail_here("row broadcast: destination %d x %d, vector %d x %d", rows, cols,
 			   vec.GetValidRow(), period);
 	for (int r = 0; r < rows && cols > 0; r++) {
 		if (spans_::is_rows<D> && spans_::is_rows<F> && is_uniform(vec, r)) {
@@ -109,7 +109,7 @@ inline void by_col(D &d, const A &a, const B &b)
 	const int rows = d.GetValidRow(), cols = d.GetValidCol();
 
 	if (core_::checked() && b.GetValidCol() != cols)
-		core_::fail("column broadcast: destination has %d valid columns, vector %d", cols,
+		checking_::fail_here("column broadcast: destination has %d valid columns, vector %d", cols,
 			   b.GetValidCol());
 	for (int r = 0; r < rows && cols > 0; r++) {
 		if constexpr (spans_::is_rows<D> && spans_::is_rows<A> && spans_::is_rows<B>)

@@ -118,7 +118,7 @@ inline void check(const char *op, const T &t, const V &g)
 	if (__builtin_expect(!core_::checked(), 1))
 		return;
 	if (g.rows() != t.GetValidRow() || g.cols() != t.GetValidCol())
-		core_::fail("%s: the tensor is %d x %d, the tile's valid region %d x %d", op,
+		checking_::fail_here("%s: the tensor is %d x %d, the tile's valid region %d x %d", op,
 			   g.rows(), g.cols(), t.GetValidRow(), t.GetValidCol());
 }
 

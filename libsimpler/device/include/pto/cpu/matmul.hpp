@@ -188,7 +188,7 @@ inline void product(const C &c, const A &a, const B &b, const addend<typename C:
 	if (!c.data() || !a.data() || !b.data())
 		core_::fail("TMATMUL: a tile has no memory; TASSIGN it first");
 	if (core_::checked() && (k != b.GetValidRow() || m > c.GetValidRow() || n > c.GetValidCol()))
-		core_::fail("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k,
+		checking_::fail_here("TMATMUL: valid regions %d x %d times %d x %d into %d x %d", m, k,
 			   b.GetValidRow(), n, c.GetValidRow(), c.GetValidCol());
 	if (m > 0 && n > 0)
 		multiply(copy_::tile_view(c), copy_::tile_view(a), copy_::tile_view(b), m, k, n, add);

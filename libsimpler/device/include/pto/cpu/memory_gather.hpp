@@ -83,7 +83,7 @@ inline bool by_rows(const T &t, const I &idx)
 
 inline __attribute__((noinline, cold)) void outside(const char *op, int64_t i, int64_t n)
 {
-	core_::fail("%s: index %lld is not within the table's %lld entries", op,
+	checking_::fail_here("%s: index %lld is not within the table's %lld entries", op,
 		   static_cast<long long>(i), static_cast<long long>(n));
 }
 

@@ -48,7 +48,7 @@ inline void whole(D &dst, const S &src, const fixpipe_::quant *q = nullptr)
 {
 	if (core_::checked() &&
 	    (dst.GetValidRow() != src.GetValidRow() || dst.GetValidCol() != src.GetValidCol()))
-		core_::fail("TMOV: valid regions differ: destination %d x %d, source %d x %d",
+		checking_::fail_here("TMOV: valid regions differ: destination %d x %d, source %d x %d",
 			   dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(),
 			   src.GetValidCol());
 	window<Relu>(dst, 0, 0, src, 0, 0, dst.GetValidRow(), dst.GetValidCol(), q);
@@ -58,7 +58,7 @@ inline __attribute__((noinline, cold)) void out_of_bounds(const char *op, int64_
 							  int rows, int cols, int in_rows,
 							  int in_cols)
 {
-	core_::fail("%s: %d x %d elements at (%lld, %lld) are not within %d x %d", op, rows, cols,
+	checking_::fail_here("%s: %d x %d elements at (%lld, %lld) are not within %d x %d", op, rows, cols,
 		   static_cast<long long>(row), static_cast<long long>(col), in_rows, in_cols);
 }
 

@@ -185,7 +185,7 @@ template <typename D, typename S>
 inline void check_rows(const D &dst, const S &src)
 {
 	if (core_::checked() && dst.GetValidRow() != src.GetValidRow())
-		core_::fail("row reduction: destination has %d valid rows, source %d",
+		checking_::fail_here("row reduction: destination has %d valid rows, source %d",
 			   dst.GetValidRow(), src.GetValidRow());
 }
 
@@ -250,7 +250,7 @@ inline void row_arg(V &val, I &idx, const S &src)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWSUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWSUM", checking_::VECTOR, 0,
+	PTO_CHECK("TROWSUM", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
 	reduce_::along_rows<simd_::op_add>(d, src);
 	return {};
@@ -258,7 +258,7 @@ PTO_INST RecordEvent TROWSUM(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWPROD(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWPROD", checking_::VECTOR, 0,
+	PTO_CHECK("TROWPROD", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
 	reduce_::along_rows<simd_::op_mul>(d, src);
 	return {};
@@ -266,7 +266,7 @@ PTO_INST RecordEvent TROWPROD(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWMAX(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWMAX", checking_::VECTOR, 0,
+	PTO_CHECK("TROWMAX", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
 	reduce_::along_rows<simd_::op_max>(d, src);
 	return {};
@@ -274,7 +274,7 @@ PTO_INST RecordEvent TROWMAX(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TROWMIN(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TROWMIN", checking_::VECTOR, 0,
+	PTO_CHECK("TROWMIN", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), 1, checking_::WRITE), checking_::in(src));
 	reduce_::along_rows<simd_::op_min>(d, src);
 	return {};
@@ -284,7 +284,7 @@ PTO_INST RecordEvent TROWMIN(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
 			checking_::in(src));
 	reduce_::row_arg<true>(idx, src);
@@ -293,7 +293,7 @@ PTO_INST RecordEvent TROWARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TROWARGMAX", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
 			checking_::in(src));
 	reduce_::row_arg<true>(val, idx, src);
@@ -302,7 +302,7 @@ PTO_INST RecordEvent TROWARGMAX(V &val, I &idx, const S &src, const T &, PTO_SIT
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
 			checking_::in(src));
 	reduce_::row_arg<false>(idx, src);
@@ -311,7 +311,7 @@ PTO_INST RecordEvent TROWARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TROWARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TROWARGMIN", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, src.GetValidRow(), 1, checking_::WRITE),
 			checking_::in(src));
 	reduce_::row_arg<false>(val, idx, src);

@@ -74,7 +74,7 @@ template <typename D, typename S>
 inline void check_cols(const D &dst, const S &src)
 {
 	if (core_::checked() && dst.GetValidCol() != src.GetValidCol())
-		core_::fail("column reduction: destination has %d valid columns, source %d",
+		checking_::fail_here("column reduction: destination has %d valid columns, source %d",
 			   dst.GetValidCol(), src.GetValidCol());
 }
 
@@ -148,7 +148,7 @@ inline void col_arg(V &val, I &idx, const S &src)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLSUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLSUM", checking_::VECTOR, 0,
+	PTO_CHECK("TCOLSUM", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
 	reduce_::along_cols<simd_::op_add>(d, src);
 	return {};
@@ -156,7 +156,7 @@ PTO_INST RecordEvent TCOLSUM(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLPROD(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLPROD", checking_::VECTOR, 0,
+	PTO_CHECK("TCOLPROD", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
 	reduce_::along_cols<simd_::op_mul>(d, src);
 	return {};
@@ -164,7 +164,7 @@ PTO_INST RecordEvent TCOLPROD(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLMAX(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLMAX", checking_::VECTOR, 0,
+	PTO_CHECK("TCOLMAX", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
 	reduce_::along_cols<simd_::op_max>(d, src);
 	return {};
@@ -172,7 +172,7 @@ PTO_INST RecordEvent TCOLMAX(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TCOLMIN(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TCOLMIN", checking_::VECTOR, 0,
+	PTO_CHECK("TCOLMIN", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, 1, src.GetValidCol(), checking_::WRITE), checking_::in(src));
 	reduce_::along_cols<simd_::op_min>(d, src);
 	return {};
@@ -180,7 +180,7 @@ PTO_INST RecordEvent TCOLMIN(D &d, const S &src, PTO_EXTRA)
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
 			checking_::in(src));
 	reduce_::col_arg<true>(idx, src);
@@ -189,7 +189,7 @@ PTO_INST RecordEvent TCOLARGMAX(D &idx, const S &src, const T &, PTO_SITE)
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMAX(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TCOLARGMAX", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
 			checking_::in(src));
 	reduce_::col_arg<true>(val, idx, src);
@@ -198,7 +198,7 @@ PTO_INST RecordEvent TCOLARGMAX(V &val, I &idx, const S &src, const T &, PTO_SIT
 template <typename D, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
 			checking_::in(src));
 	reduce_::col_arg<false>(idx, src);
@@ -207,7 +207,7 @@ PTO_INST RecordEvent TCOLARGMIN(D &idx, const S &src, const T &, PTO_SITE)
 template <typename V, typename I, typename S, typename T>
 PTO_INST RecordEvent TCOLARGMIN(V &val, I &idx, const S &src, const T &, PTO_SITE)
 {
-	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, 0,
+	PTO_CHECK_ALONE("TCOLARGMIN", checking_::VECTOR, checking_::APART,
 			checking_::part(idx, 1, src.GetValidCol(), checking_::WRITE),
 			checking_::in(src));
 	reduce_::col_arg<false>(val, idx, src);
