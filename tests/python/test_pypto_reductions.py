@@ -160,6 +160,11 @@ def test_element_type_that_the_platform_does_not_compute_with_is_refused_at_the_
     assert message in str(e.value) and "user.py:6:13" in str(e.value) and "pto." not in str(e.value)
 
 
+def test_sort_of_other_elements_than_its_records_hold_is_refused():
+    with pytest.raises(pl.InvalidOperationError, match="sorts FP16 or FP32 elements, but got BF16"):
+        kernel((16, 32), ["r = pl.sort32(t, pl.cast(t, pl.UINT32))"], (16, 64), "BF16")
+
+
 def test_tensor_of_a_read_extent_goes_through_a_loop():
     text = '''
 M = pl.dynamic("M")

@@ -661,6 +661,9 @@ const struct ir_type *rule_sort32(struct op_use *use)
 
 	if (!has_indices(use, 1))
 		return NULL;
+	if (src->dtype != DT_FP16 && src->dtype != DT_FP32)
+		return rule_error(use, "sorts FP16 or FP32 elements, but got %s",
+				  dtype_name(src->dtype));
 	if (n < 0 || n % 32)
 		return rule_error(use, "requires a multiple of 32 columns, but got %s",
 				  shape_text(use->px, &src->shape));
