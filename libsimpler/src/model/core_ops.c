@@ -81,27 +81,6 @@ static void op_log(int level, const char *fmt, ...)
 	guard_release();
 }
 
-/* Elements from the first to the last one of a view, 0 if it is empty. */
-static uint64_t elements_of(const struct pto_tensor *t)
-{
-	uint64_t n = 1;
-
-	for (uint32_t d = 0; d < t->ndims; d++) {
-		if (!t->shapes[d])
-			return 0;
-		n += (uint64_t)(t->shapes[d] - 1) * t->strides[d];
-	}
-	return n;
-}
-
-static struct pto_extent extent_of(const struct pto_tensor *t, uint32_t argument, bool read_only)
-{
-	uint32_t bytes = chip_dtype_bytes(t->dtype);
-	uint64_t begin = t->addr + t->start_offset * bytes;
-
-	return (struct pto_extent){ begin, begin + elements_of(t) * bytes, argument, read_only };
-}
-
 /* Neither a small number nor the bits of a floating-point number. */
 static bool may_be_address(uint64_t scalar)
 {
@@ -130,8 +109,9 @@ static uint32_t op_extents(struct pto_extent *out, bool *open)
 			continue;
 		operand = light ? light->refs[which].tensor : &t->tensors[which];
 		if (operand->kind == PTO_KIND_TENSOR && operand->addr)
-			out[n++] = extent_of(operand, i, light ? light->tags[which] == PTO_ARG_INPUT :
-								 operand->read_only);
+			out[n++] = (struct pto_extent){
+				tmap_lo(operand), tmap_hi(operand), i,
+				light ? light->tags[which] == PTO_ARG_INPUT : operand->read_only };
 	}
 	return n;
 }

@@ -12,7 +12,7 @@ class BackendType:
 _current = None
 
 
-def check(backend_type):
+def check_backend_type(backend_type):
     """ValueError for what is no back end."""
     if backend_type not in (BackendType.PTO, BackendType.CCE):
         raise ValueError(f"no back end is named {backend_type!r}; there are PTO and CCE")
@@ -21,7 +21,7 @@ def check(backend_type):
 def set_backend_type(backend_type):
     """Choose the back end; ValueError when another one was chosen before."""
     global _current
-    check(backend_type)
+    check_backend_type(backend_type)
     if _current not in (None, backend_type):
         raise ValueError(f"Backend type already set to {_current}, cannot change to {backend_type}")
     _current = backend_type

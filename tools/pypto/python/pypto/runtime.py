@@ -19,7 +19,7 @@ import time
 
 from . import _compile, _core, passes
 from ._tensors import DTYPES, Host, Word
-from .backend import BackendType, check
+from .backend import BackendType, check_backend_type
 
 ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
 RUNTIME = "tensormap_and_ringbuffer"
@@ -164,7 +164,7 @@ class Program:
     def __init__(self, program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
         if getattr(program, "node_kind", None) != "Program":
             raise TypeError(f"a @pl.program is needed, not {type(program).__name__}")
-        check(backend_type)
+        check_backend_type(backend_type)
         self.program, self.platform = program, platform or default_platform()
         self._plans = {}
         self._started = None  # by submit(), its results not taken yet

@@ -61,7 +61,7 @@ struct bounds {
 	}
 	void end() { free(list); }
 
-	/* A slot of a pipe is the block's for now. */
+	/* Adds a slot of a pipe that the block fills or reads; false without memory. */
 	bool lend(const void *at, size_t bytes)
 	{
 		const uint64_t from = reinterpret_cast<uintptr_t>(at);
