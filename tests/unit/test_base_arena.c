@@ -119,6 +119,65 @@ static void arena_without_bound_frees_everything_at_reset(void **state)
 	arena_fini(&a);
 }
 
+static void pool_keeps_chunks_of_an_ended_arena_for_the_next_one(void **state)
+{
+	struct arena_pool pool = ARENA_POOL(3000);
+	struct arena a, b;
+	int i;
+
+	(void)state;
+	arena_init(&a, 1024, 0);
+	a.pool = &pool;
+	for (i = 0; i < 5; i++)
+		assert_non_null(arena_alloc(&a, 1000, 1));
+	arena_fini(&a);
+	assert_null(a.used);
+	assert_null(a.spare);
+	assert_in_range(pool.spare_bytes, 2048, 3000);
+
+	arena_init(&b, 1024, 0);
+	b.pool = &pool;
+	assert_non_null(arena_alloc(&b, 5000, 1)); /* larger than any of them */
+	assert_in_range(pool.spare_bytes, 2048, 3000);
+	assert_non_null(arena_alloc(&b, 1000, 1));
+	assert_in_range(pool.spare_bytes, 1024, 2047);
+	arena_fini(&b);
+	assert_in_range(pool.spare_bytes, 2048, 3000);
+	arena_pool_drain(&pool);
+	assert_null(pool.spare);
+	assert_int_equal(pool.spare_bytes, 0);
+}
+
+static void *use_the_pool(void *pool)
+{
+	struct arena a;
+	int i, j;
+
+	for (i = 0; i < 200; i++) {
+		arena_init(&a, 256, 0);
+		a.pool = pool;
+		for (j = 0; j < 10; j++)
+			memset(arena_alloc(&a, 200, 8), j, 200);
+		arena_fini(&a);
+	}
+	return NULL;
+}
+
+static void threads_share_a_pool(void **state)
+{
+	struct arena_pool pool = ARENA_POOL(4096);
+	pthread_t threads[4];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_the_pool, &pool), 0);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_in_range(pool.spare_bytes, 256, 4096);
+	arena_pool_drain(&pool);
+}
+
 static void reused_memory_is_zeroed_on_request(void **state)
 {
 	struct arena a;
@@ -184,6 +243,8 @@ int main(void)
 		cmocka_unit_test(memory_that_is_short_gives_null_and_harms_nothing),
 		cmocka_unit_test(reset_keeps_chunks_up_to_the_bound),
 		cmocka_unit_test(arena_without_bound_frees_everything_at_reset),
+		cmocka_unit_test(pool_keeps_chunks_of_an_ended_arena_for_the_next_one),
+		cmocka_unit_test(threads_share_a_pool),
 		cmocka_unit_test(reused_memory_is_zeroed_on_request),
 		cmocka_unit_test(strings_and_blocks_are_copied),
 		cmocka_unit_test(memory_after_reset_is_poisoned_for_the_sanitizer),

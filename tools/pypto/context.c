@@ -23,10 +23,14 @@ struct px_owned {
 	void *what;
 };
 
+/* Twice what a function of a thousand statements takes through all passes */
+static struct arena_pool pool = ARENA_POOL((size_t)32 << 20);
+
 void px_init(struct px *px)
 {
 	memset(px, 0, sizeof(*px));
 	arena_init(&px->arena, 0, 0);
+	px->arena.pool = &pool;
 	px->diags_end = &px->diags;
 }
 

@@ -53,30 +53,78 @@ void arena_reset(struct arena *a)
 	a->end = NULL;
 }
 
-void arena_fini(struct arena *a)
+/* Chunks at @spare that the pool has room for move there. */
+static void pool_give(struct arena_pool *pool, struct arena_chunk **spare)
 {
 	struct arena_chunk *c;
 
-	arena_reset(a);
-	while ((c = a->spare)) {
-		a->spare = c->next;
+	pthread_mutex_lock(&pool->lock);
+	while ((c = *spare) && c->bytes <= pool->keep_bytes - pool->spare_bytes) {
+		*spare = c->next;
+		sanitize_poison(c->data, c->bytes);
+		pool->spare_bytes += c->bytes;
+		c->next = pool->spare;
+		pool->spare = c;
+	}
+	pthread_mutex_unlock(&pool->lock);
+}
+
+static void free_chunks(struct arena_chunk *c)
+{
+	struct arena_chunk *next;
+
+	for (; c; c = next) {
+		next = c->next;
 		arena_free_chunk(c);
 	}
+}
+
+void arena_fini(struct arena *a)
+{
+	if (a->pool) {
+		pool_give(a->pool, &a->used);
+		pool_give(a->pool, &a->spare);
+	}
+	arena_reset(a);
+	free_chunks(a->spare);
+	a->spare = NULL;
 	a->spare_bytes = 0;
+}
+
+void arena_pool_drain(struct arena_pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	free_chunks(pool->spare);
+	pool->spare = NULL;
+	pool->spare_bytes = 0;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/* The first of the chunks at @link with room for @bytes; *@spare_bytes falls by its size. */
+static struct arena_chunk *take_chunk(struct arena_chunk **link, size_t bytes, size_t *spare_bytes)
+{
+	struct arena_chunk *c;
+
+	for (; (c = *link); link = &c->next) {
+		if (c->bytes < bytes)
+			continue;
+		*link = c->next;
+		*spare_bytes -= c->bytes;
+		return c;
+	}
+	return NULL;
 }
 
 static struct arena_chunk *arena_take_spare(struct arena *a, size_t bytes)
 {
-	struct arena_chunk **link, *c;
+	struct arena_chunk *c = take_chunk(&a->spare, bytes, &a->spare_bytes);
 
-	for (link = &a->spare; (c = *link); link = &c->next) {
-		if (c->bytes < bytes)
-			continue;
-		*link = c->next;
-		a->spare_bytes -= c->bytes;
+	if (c || !a->pool)
 		return c;
-	}
-	return NULL;
+	pthread_mutex_lock(&a->pool->lock);
+	c = take_chunk(&a->pool->spare, bytes, &a->pool->spare_bytes);
+	pthread_mutex_unlock(&a->pool->lock);
+	return c;
 }
 
 /* Whole huge pages, which cost one page fault each; *@bytes grows to what they hold. */

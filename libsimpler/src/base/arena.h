@@ -3,14 +3,27 @@
  * Arena: many allocations, one end. Chunks come from malloc(); a reset keeps chunks up to a bound
  * for the next use. Not thread-safe. Under AddressSanitizer the free part of each chunk is
  * poisoned.
+ *
+ * A pool keeps chunks of arenas that have ended for those that follow: returned to the system,
+ * each page would cost a fault again. Arenas of several threads may share one.
  */
 #ifndef SIMPLER_BASE_ARENA_H
 #define SIMPLER_BASE_ARENA_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 struct arena_chunk;
+
+struct arena_pool {
+	pthread_mutex_t lock;		/* protects what follows, but keep_bytes */
+	struct arena_chunk *spare;
+	size_t spare_bytes;
+	size_t keep_bytes;		/* no more than this is kept */
+};
+
+#define ARENA_POOL(bytes)	{ .lock = PTHREAD_MUTEX_INITIALIZER, .keep_bytes = (bytes) }
 
 struct arena {
 	char *cur;			/* next free byte of the newest chunk */
@@ -20,6 +33,7 @@ struct arena {
 	size_t chunk_bytes;
 	size_t keep_bytes;
 	size_t spare_bytes;
+	struct arena_pool *pool;	/* NULL, or set after arena_init(); outlives the arena */
 };
 
 /**
@@ -33,9 +47,13 @@ void arena_init(struct arena *a, size_t chunk_bytes, size_t keep_bytes);
 void arena_reset(struct arena *a);
 
 /**
- * arena_fini() - all allocations end and all memory is freed; the arena is as after arena_init()
+ * arena_fini() - all allocations end, and all memory is freed or goes to the pool; the arena is as
+ * after arena_init(), of that pool
  */
 void arena_fini(struct arena *a);
+
+/** arena_pool_drain() - frees what the pool keeps */
+void arena_pool_drain(struct arena_pool *pool);
 
 /**
  * arena_alloc() - @size bytes, aligned to @align (a power of two), contents undefined
