@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stddef.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,11 @@ struct diag *diag_add(struct px *px, enum diag_class class, struct span span, co
 	px->diags_end = &diag->next;
 	px->n_errors += class != DIAG_WARNING;
 	return diag;
+}
+
+struct diag *diag_last(const struct px *px)
+{
+	return (struct diag *)((char *)px->diags_end - offsetof(struct diag, next));
 }
 
 void diag_hint(struct px *px, struct diag *diag, const char *fmt, ...)

@@ -99,6 +99,7 @@ struct diag *diag_add(struct px *px, enum diag_class class, struct span span, co
 	__attribute__((format(printf, 4, 5)));
 void diag_hint(struct px *px, struct diag *diag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+struct diag *diag_last(const struct px *px);	/* added last; there must be one */
 const char *diag_class_name(enum diag_class class);	/* "ParserTypeError" */
 const char *diag_class_code(enum diag_class class);	/* "E101" */
 

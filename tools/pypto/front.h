@@ -71,7 +71,7 @@ struct front {
 	const char *inline_prefix;	/* of the names of the inline function being expanded */
 	struct py_scope *inline_scope;
 	struct ir_node *inline_value;
-	unsigned int n_inlined;
+	unsigned int n_inlined, n_hidden;
 	unsigned int inline_depth;
 	bool returned;
 };
@@ -134,10 +134,31 @@ struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_l
 struct ir_node *front_convert(struct front *f, struct ir_node *value, const struct ir_type *type,
 			      struct span at);
 bool front_accepts(const struct ir_type *have, const struct ir_type *want);
+/* Whether @op cannot stand here, with a mistake. */
+bool front_misplaced(struct front *f, const struct px_op *op, struct span span);
 struct ir_node *front_inline(struct front *f, const struct py_node *call,
 			     const struct py_value *value);
 int front_return(struct front *f, const struct py_node *node);
 void front_signature(struct front *f, const struct py_node *def);
+
+/* ---- Operators on tiles and tensors (front_data.c) ---- */
+
+bool front_is_data(const struct ir_node *e);
+/* Python's operator, @word in messages, with a tile or tensor on at least one side. */
+struct ir_node *front_data_binary(struct front *f, enum ir_kind kind, const char *word,
+				  struct ir_node *left, struct ir_node *right, struct span span);
+/* @python: USub, UAdd, Invert or Not */
+struct ir_node *front_data_unary(struct front *f, const char *python, struct ir_node *x,
+				 struct span span);
+struct ir_node *front_data_abs(struct front *f, struct ir_node *x, struct span span);
+/* Whether @op is one on two tiles or tensors, so that a number may stand for either. */
+bool front_takes_pair(const struct px_op *op);
+/* @op on two operands, of which one may be a scalar. */
+struct ir_node *front_pair(struct front *f, const struct px_op *op, struct ir_node *left,
+			   struct ir_node *right, struct span span);
+/* A tile or tensor like @like, full of @scalar. */
+struct ir_node *front_spread(struct front *f, struct ir_node *like, struct ir_node *scalar,
+			     struct span span);
 
 /* ---- Statements (front_stmt.c, front_loop.c) ---- */
 

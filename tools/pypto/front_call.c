@@ -372,6 +372,8 @@ static struct ir_node *builtin_call(struct front *f, const struct py_node *node)
 				abs->operand = left;
 			return abs ? &abs->node : NULL;
 		}
+		if (front_is_data(left))
+			return front_data_abs(f, left, node->span);
 		return unsupported_call(f, node);
 	}
 	if ((!is_min && strcmp(node->x->name, "max")) || node->args.n != 2)

@@ -7,19 +7,16 @@
 static const struct {
 	const char *python;	/* what ast calls it */
 	uint8_t kind;
-	const char *word;	/* in messages, and the operator on tiles and tensors */
-	bool on_tiles;
+	const char *word;	/* in messages */
 } binaries[] = {
-	{ "Add", IR_ADD, "add", true }, { "Sub", IR_SUB, "sub", true },
-	{ "Mult", IR_MUL, "mul", true }, { "Div", IR_FLOAT_DIV, "div", true },
-	{ "FloorDiv", IR_FLOOR_DIV, "floordiv", false }, { "Mod", IR_FLOOR_MOD, "mod", false },
-	{ "Pow", IR_POW, "pow", false }, { "BitAnd", IR_BIT_AND, "and_", true },
-	{ "BitOr", IR_BIT_OR, "or_", true }, { "BitXor", IR_BIT_XOR, "xor", true },
-	{ "LShift", IR_BIT_SHL, "shl", true }, { "RShift", IR_BIT_SHR, "shr", true },
-	{ "Eq", IR_EQ, "eq", false }, { "NotEq", IR_NE, "ne", false }, { "Lt", IR_LT, "lt", false },
-	{ "LtE", IR_LE, "le", false }, { "Gt", IR_GT, "gt", false }, { "GtE", IR_GE, "ge", false },
-	{ "And", IR_AND, "and", false }, { "Or", IR_OR, "or", false },
-	{ "min", IR_MIN, "min", false }, { "max", IR_MAX, "max", false },
+	{ "Add", IR_ADD, "add" }, { "Sub", IR_SUB, "sub" }, { "Mult", IR_MUL, "mul" },
+	{ "Div", IR_FLOAT_DIV, "div" }, { "FloorDiv", IR_FLOOR_DIV, "floordiv" },
+	{ "Mod", IR_FLOOR_MOD, "mod" }, { "Pow", IR_POW, "pow" }, { "BitAnd", IR_BIT_AND, "and_" },
+	{ "BitOr", IR_BIT_OR, "or_" }, { "BitXor", IR_BIT_XOR, "xor" },
+	{ "LShift", IR_BIT_SHL, "shl" }, { "RShift", IR_BIT_SHR, "shr" }, { "Eq", IR_EQ, "eq" },
+	{ "NotEq", IR_NE, "ne" }, { "Lt", IR_LT, "lt" }, { "LtE", IR_LE, "le" },
+	{ "Gt", IR_GT, "gt" }, { "GtE", IR_GE, "ge" }, { "And", IR_AND, "and" },
+	{ "Or", IR_OR, "or" }, { "min", IR_MIN, "min" }, { "max", IR_MAX, "max" },
 };
 
 #define N_BINARIES	(sizeof(binaries) / sizeof(binaries[0]))
@@ -210,53 +207,11 @@ struct ir_node *front_convert(struct front *f, struct ir_node *value, const stru
 	return NULL;
 }
 
-/* ---- Tiles and tensors ---- */
-
-static bool is_data(const struct ir_node *e)
-{
-	return e->type->kind == TY_TILE || e->type->kind == TY_TENSOR;
-}
-
-static struct ir_node *data_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
-				  struct ir_node *right, struct span span)
-{
-	const char *word = binary_word(kind), *space;
-	struct ir_list args = { 0 };
-	const struct px_op *op;
-	size_t i;
-
-	for (i = 0; binaries[i].kind != kind; i++)
-		;
-	if (!is_data(left) && (kind == IR_ADD || kind == IR_MUL)) {
-		struct ir_node *swap = left;
-
-		left = right;
-		right = swap;
-	}
-	space = left->type->kind == TY_TENSOR ? "tensor" : "block";
-	op = binaries[i].on_tiles && is_data(left) ? op_find_pl(space, word) : NULL;
-	if (!op) {
-		diag_hint(f->px,
-			  diag_add(f->px, DIAG_OPERATION, span,
-				   "Operator '%s' is not defined for %s and %s", word,
-				   type_kind_name(left->type), type_kind_name(right->type)),
-			  is_comparison(kind) ? "Use pl.cmp(a, b, cmp_type='%s')" :
-			  "Tiles and tensors take + - * / with a tile, tensor or number on the right%.0s",
-			  word);
-		return NULL;
-	}
-	list_push(f->px, &args, left);
-	list_push(f->px, &args, right);
-	if (op->scalar && right->type->kind == TY_SCALAR)
-		op = op_find(op->scalar);
-	return front_apply(f, op, args, NULL, 0, span);
-}
-
 struct ir_node *front_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
 			    struct ir_node *right, struct span span)
 {
-	if (is_data(left) || is_data(right))
-		return data_arith(f, kind, left, right, span);
+	if (front_is_data(left) || front_is_data(right))
+		return front_data_binary(f, kind, binary_word(kind), left, right, span);
 	if (left->type->kind == TY_SCALAR && right->type->kind == TY_SCALAR)
 		return scalar_arith(f, kind, left, right, span);
 	diag_add(f->px, DIAG_TYPE, span, "Operator '%s' is not defined for %s and %s",
@@ -318,16 +273,10 @@ static struct ir_node *unary_node(struct front *f, enum ir_kind kind, struct ir_
 
 static struct ir_node *negate(struct front *f, struct ir_node *x, struct span span)
 {
-	struct ir_list args = { 0 };
-
 	if (x->kind == IR_CONST_INT && IR_AS(x, const)->value != INT64_MIN)
 		return ir_int(f->px, -IR_AS(x, const)->value, x->type->dtype, span);
 	if (x->kind == IR_CONST_FLOAT)
 		return ir_float(f->px, -IR_AS(x, float)->value, x->type->dtype, span);
-	if (x->type->kind == TY_TILE) {
-		list_push(f->px, &args, x);
-		return front_apply(f, op_find("block.neg"), args, NULL, 0, span);
-	}
 	return unary_node(f, IR_NEG, x, x->type->dtype, span);
 }
 
@@ -337,8 +286,9 @@ static struct ir_node *unary(struct front *f, const struct py_node *node)
 
 	if (!x)
 		return NULL;
-	if (!strcmp(node->name, "USub") && (x->type->kind == TY_SCALAR || x->type->kind == TY_TILE) &&
-	    x->type->dtype != DT_BOOL)
+	if (front_is_data(x))
+		return front_data_unary(f, node->name, x, node->span);
+	if (!strcmp(node->name, "USub") && x->type->kind == TY_SCALAR && x->type->dtype != DT_BOOL)
 		return negate(f, x, node->span);
 	if (!strcmp(node->name, "UAdd") && x->type->kind == TY_SCALAR)
 		return x;

@@ -19,7 +19,7 @@ static bool op_on_control_cpu(const struct px_op *op)
 	return op->rule == rule_allocate_cluster || op->rule == rule_create_pipe;
 }
 
-static bool misplaced(struct front *f, const struct px_op *op, struct span span)
+bool front_misplaced(struct front *f, const struct px_op *op, struct span span)
 {
 	bool kernel = front_in_kernel(f), tile = op_is(op, "block") || op_is(op, "pipe");
 	struct diag *diag;
@@ -106,7 +106,7 @@ struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_l
 	int written = written_tensor(op), source = source_tensor(op);
 	struct ir_node *call, *root;
 
-	if (misplaced(f, op, span))
+	if (front_misplaced(f, op, span))
 		return NULL;
 	call = op_call(&use);
 	if (!call)
@@ -186,6 +186,7 @@ static int keyword_value(struct front *f, const struct py_node *node, struct ir_
 	struct py_value value = { 0 };
 	const struct binding *b;
 	struct ir_node *e;
+	struct diag *diag;
 	int rc = attr_of_enum(f, node, attr);
 
 	if (rc != -EINVAL)
@@ -208,7 +209,9 @@ static int keyword_value(struct front *f, const struct py_node *node, struct ir_
 		return -EBADMSG;
 	if (!attr_of_const(e, attr))
 		return 0;
-	diag_add(f->px, DIAG_OPERATION, node->span, "Keyword '%s' must be a constant", attr->key);
+	diag = diag_add(f->px, DIAG_OPERATION, node->span, "Keyword '%s' must be a constant", attr->key);
+	if (front_is_data(e) && !strcmp(attr->key, "axis"))
+		diag_hint(f->px, diag, "Of two operands, pl.minimum(a, b) and pl.maximum(a, b) take one");
 	return -EBADMSG;
 }
 
@@ -433,6 +436,7 @@ static const struct py_node *first_argument(const struct py_node *node)
 static struct ir_node *scalar_call(struct front *f, const struct py_node *node, const char *name,
 				   struct ir_node *first)
 {
+	const struct px_op *op;
 	struct ir_node *second;
 	unsigned int dtype;
 	bool is_min = !strcmp(name, "min"), is_max = !strcmp(name, "max");
@@ -441,6 +445,14 @@ static struct ir_node *scalar_call(struct front *f, const struct py_node *node, 
 		if (front_dtype(f, node->args.at[1], &dtype))
 			return NULL;
 		return ir_cast(f->px, first, dtype, node->span);
+	}
+	if (!is_min && !is_max && node->args.n == 2 && !node->keywords.n) {
+		second = front_value(f, node->args.at[1]);
+		if (!second)
+			return NULL;
+		op = op_find_pl(second->type->kind == TY_TENSOR ? "tensor" : "block", name);
+		if (front_is_data(second) && op && front_takes_pair(op))
+			return front_pair(f, op, first, second, node->span);
 	}
 	if (!is_min && !is_max) {
 		diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, node->span,
@@ -506,20 +518,29 @@ static struct ir_node *apply_named(struct front *f, const struct py_node *node, 
 		if (!b.early[0])
 			return NULL;
 		if (!b.op) {
-			diag_add(f->px, DIAG_OPERATION, node->span,
-				 "Operation '%s' is not defined for %s", name,
-				 type_kind_name(b.early[0]->type));
+			struct diag *diag = diag_add(f->px, DIAG_OPERATION, node->span,
+						     "Operation '%s' is not defined for %s", name,
+						     type_kind_name(b.early[0]->type));
+
+			if (!strcmp(name, "min") || !strcmp(name, "max"))
+				diag_hint(f->px, diag,
+					  "Of two operands, pl.%simum(a, b) takes one; rows are reduced by pl.row_max(), pl.row_sum()",
+					  name);
 			return NULL;
 		}
 		if (!node->args.n)
 			b.early[0] = NULL;
 	}
-	if (b.op->scalar && node->args.n > 1) {
+	if ((b.op->scalar || (front_takes_pair(b.op) && b.early[0])) && node->args.n > 1) {
 		b.early[1] = front_value(f, node->args.at[1]);
+		if (b.early[1] && b.early[1]->type->kind == TY_SCALAR) {
+			if (b.op->scalar)
+				b.op = op_find(b.op->scalar);
+			else
+				b.early[1] = front_spread(f, b.early[0], b.early[1], node->span);
+		}
 		if (!b.early[1])
 			return NULL;
-		if (b.early[1]->type->kind == TY_SCALAR)
-			b.op = op_find(b.op->scalar);
 	}
 	return bind_and_apply(&b);
 }

@@ -378,7 +378,15 @@ const struct op_entry *interp_ops_elem(void)
 		{ "tensor.sub_scalar", run_pair, EL_SUB },
 		{ "tensor.mul_scalar", run_pair, EL_MUL },
 		{ "tensor.div_scalar", run_pair, EL_DIV },
-		{ "tensor.maximum", run_pair, EL_MAX }, { "tensor.exp", run_one, EL_EXP },
+		{ "tensor.maximum", run_pair, EL_MAX }, { "tensor.minimum", run_pair, EL_MIN },
+		{ "tensor.rem", run_pair, EL_REM }, { "tensor.and", run_pair, EL_AND },
+		{ "tensor.or", run_pair, EL_OR }, { "tensor.xor", run_pair, EL_XOR },
+		{ "tensor.shl", run_pair, EL_SHL }, { "tensor.shr", run_pair, EL_SHR },
+		{ "tensor.neg", run_one, EL_NEG }, { "tensor.abs", run_one, EL_ABS },
+		{ "tensor.relu", run_one, EL_RELU }, { "tensor.recip", run_one, EL_RECIP },
+		{ "tensor.sqrt", run_one, EL_SQRT }, { "tensor.rsqrt", run_one, EL_RSQRT },
+		{ "tensor.log", run_one, EL_LOG }, { "tensor.not", run_one, EL_NOT },
+		{ "tensor.expands", run_spread, 1 }, { "tensor.exp", run_one, EL_EXP },
 		{ "tensor.cast", run_cast, 0 },
 		{ NULL, NULL, 0 }
 	};

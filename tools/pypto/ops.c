@@ -354,7 +354,9 @@ static bool args_fit(struct op_use *use, const struct op_param *params, unsigned
 		diag_add(use->px, DIAG_OPERATION, use->span,
 			 "The operator %s requires %s argument to be %s, but got %s",
 			 use->op->name, ordinal(at - 1), want,
-			 arg->kind == IR_MAKE_TUPLE ? "a list" : type_kind_name(arg->type));
+			 arg->kind == IR_MAKE_TUPLE ? "a list" :
+			 params[i].kind == 'i' && arg->type->kind == TY_SCALAR ?
+			 dtype_name(arg->type->dtype) : type_kind_name(arg->type));
 		return false;
 	}
 	return true;

@@ -97,6 +97,10 @@ bool rule_take_scalar(struct op_use *use, unsigned int i, unsigned int dtype)
 	    (dtype_is_float(have) && !dtype_is_float(dtype))) {
 		rule_error(use, "cannot take a %s scalar with %s elements", dtype_name(have),
 			   dtype_name(dtype));
+		if (dtype_is_float(have))
+			diag_hint(use->px, diag_last(use->px),
+				  "Convert the elements with pl.cast(x, pl.%s), or the scalar with pl.cast(s, pl.%s)",
+				  dtype_name(have), dtype_name(dtype));
 		return false;
 	}
 	use->args = list_copy(use->px, &use->args);
@@ -111,6 +115,9 @@ static bool need_int(struct op_use *use, const struct ir_type *type)
 	if (dtype_is_int(type->dtype))
 		return true;
 	rule_error(use, "requires integer tile dtype, but got %s", dtype_name(type->dtype));
+	diag_hint(use->px, diag_last(use->px), type->dtype == DT_BOOL ?
+		  "Choose by masks with pl.sel(mask, a, b), one after the other" :
+		  "Bits are those of integers: convert the values with pl.cast(x, pl.INT32)");
 	return false;
 }
 
