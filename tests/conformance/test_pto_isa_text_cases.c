@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Cases of pto-isa.md section 12 about the text, the verifier and the command.
- */
+/* Cases of pto-isa.md section 12 about the text and the verifier. */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "../unit/ptoas_fixture.h"
 
 #define A3	PTO_ARCH_A3
@@ -63,7 +56,7 @@ static const char mul_kernel[] =
 	"!pto.partition_tensor_view<32x32xf32>)\n"
 	"    return\n  }\n}\n";
 
-static void case_44_requirement_text_is_accepted_with_the_destination_last(void **state)
+static void isa_case_44_requirement_text_is_accepted_with_the_destination_last(void **state)
 {
 	struct program p;
 	const struct pto_op *op;
@@ -82,7 +75,7 @@ static void case_44_requirement_text_is_accepted_with_the_destination_last(void 
 	program_end(&p);
 }
 
-static void case_46_entry_function_with_a_result_is_refused(void **state)
+static void isa_case_46_entry_function_with_a_result_is_refused(void **state)
 {
 	(void)state;
 	assert_refuses("module {\n  func.func @a() -> i32 attributes {pto.entry} {\n"
@@ -99,7 +92,7 @@ static int run_level(struct program *p, enum pto_level level)
 	return pto_run_passes(p->m, &p->options, &p->diags, NULL);
 }
 
-static void case_47_levels_decide_about_addresses(void **state)
+static void isa_case_47_levels_decide_about_addresses(void **state)
 {
 	struct program p;
 
@@ -119,7 +112,7 @@ static void case_47_levels_decide_about_addresses(void **state)
 	program_end(&p);
 }
 
-static void case_48_dynamic_extent_needs_its_operand(void **state)
+static void isa_case_48_dynamic_extent_needs_its_operand(void **state)
 {
 	struct program p;
 
@@ -136,7 +129,7 @@ static void case_48_dynamic_extent_needs_its_operand(void **state)
 	program_end(&p);
 }
 
-static void case_50_left_tiles_follow_the_architecture(void **state)
+static void isa_case_50_left_tiles_follow_the_architecture(void **state)
 {
 	static const char body[] =
 		"    %t = pto.alloc_tile : !pto.tile_buf<left, 16x16xf16, blayout=col_major, "
@@ -159,7 +152,7 @@ static void case_50_left_tiles_follow_the_architecture(void **state)
 	}
 }
 
-static void case_56_comparison_mode_stands_inside_ins(void **state)
+static void isa_case_56_comparison_mode_stands_inside_ins(void **state)
 {
 	(void)state;
 	assert_accepts(A3, "    %t = pto.alloc_tile : " TILE "\n"
@@ -169,7 +162,7 @@ static void case_56_comparison_mode_stands_inside_ins(void **state)
 			   ANY ")\n");
 }
 
-static void case_57_mask_pattern_stands_inside_ins(void **state)
+static void isa_case_57_mask_pattern_stands_inside_ins(void **state)
 {
 	(void)state;
 	assert_accepts(A3, "    %t = pto.alloc_tile : " TILE "\n"
@@ -177,7 +170,7 @@ static void case_57_mask_pattern_stands_inside_ins(void **state)
 			   ") outs(%t : " ANY ")\n");
 }
 
-static void case_59_both_names_of_an_operation_are_one(void **state)
+static void isa_case_59_both_names_of_an_operation_are_one(void **state)
 {
 	static const struct {
 		const char *name, *cxx;
@@ -203,124 +196,17 @@ static void case_59_both_names_of_an_operation_are_one(void **state)
 			   "!pto.tensor_view<?x?xi32>)\n");
 }
 
-/* ---- The command ----------------------------------------------------------------------------- */
-
-/* Path of the program. */
-static const char *command(char path[PATH_MAX])
-{
-	const char *build = getenv("SIMPLER_BUILD_DIR");
-
-	snprintf(path, PATH_MAX, "%s/ptoas", build ? build : "build");
-	assert_int_equal(access(path, X_OK), 0);
-	return path;
-}
-
-/* Runs the program on @text; its exit status, and standard error in @errors. */
-static int run_command(const char *text, char *const argv[], char errors[4096])
-{
-	char in[] = "/tmp/ptoas-in-XXXXXX", err[] = "/tmp/ptoas-err-XXXXXX";
-	int in_fd = mkstemp(in), err_fd = mkstemp(err), status;
-	ssize_t n;
-	pid_t pid;
-
-	assert_true(in_fd >= 0 && err_fd >= 0);
-	assert_int_equal(write(in_fd, text, strlen(text)), (ssize_t)strlen(text));
-	assert_int_equal(lseek(in_fd, 0, SEEK_SET), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		int null = open("/dev/null", O_WRONLY);
-
-		dup2(in_fd, 0);
-		dup2(null, 1);
-		dup2(err_fd, 2);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	n = pread(err_fd, errors, 4095, 0);
-	assert_true(n >= 0);
-	errors[n] = '\0';
-	close(in_fd);
-	close(err_fd);
-	unlink(in);
-	unlink(err);
-	return WEXITSTATUS(status);
-}
-
-static void assert_command(const char *text, const char *option, int status, const char *message)
-{
-	char path[PATH_MAX], errors[4096];
-	char *argv[] = { path, (char *)(uintptr_t)option, NULL };
-
-	command(path);
-	assert_int_equal(run_command(text, argv, errors), status);
-	if (message && !strstr(errors, message))
-		fail_msg("wanted: %s\nhave:   %s", message, errors);
-}
-
-static void case_44_command_accepts_the_requirement_text(void **state)
-{
-	(void)state;
-	assert_command(mul_kernel, NULL, 0, NULL);
-}
-
-static void case_49_unknown_architecture_is_an_option_error(void **state)
-{
-	(void)state;
-	assert_command(mul_kernel, "--pto-arch=a7", 1,
-		       "Error: invalid --pto-arch='a7'. Expected 'a3' or 'a5'.");
-	assert_command(mul_kernel, "--pto-level=level4", 1,
-		       "Error: invalid --pto-level='level4'. Expected 'level1', 'level2', or "
-		       "'level3'.");
-	assert_command(mul_kernel, "--pto-arch=A5", 0, NULL);
-}
-
-static void errors_end_with_the_line_of_their_stage(void **state)
-{
-	(void)state;
-	assert_command("module {\n  pto.tfoo\n}\n", NULL, 1, "Error: Failed to parse MLIR.");
-	assert_command("PTOBC", NULL, 1, "Error: Failed to parse MLIR.");
-	assert_command(mul_kernel, "--pto-level=level3", 1, "Error: Pass execution failed.");
-	assert_command("", "/nonexistent/file.pto", 1, "Error: Could not open input file: ");
-	assert_command("module {\n  pto.tfoo\n}\n", "--json-diagnostics", 1,
-		       "\"severity\": \"error\"");
-}
-
-static void case_60_failed_input_leaves_no_output(void **state)
-{
-	char path[PATH_MAX], errors[4096], out[] = "/tmp/ptoas-out-XXXXXX";
-	char *argv[] = { path, "-o", out, NULL };
-	int fd;
-
-	(void)state;
-	command(path);
-	fd = mkstemp(out);
-	assert_true(fd >= 0);
-	close(fd);
-	assert_int_equal(run_command("module {\n  func.func @a() {\n  }\n}\n", argv, errors), 1);
-	assert_int_not_equal(access(out, F_OK), 0);
-	assert_int_equal(run_command(mul_kernel, argv, errors), 0);
-	assert_int_equal(access(out, R_OK), 0);
-	unlink(out);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_44_requirement_text_is_accepted_with_the_destination_last),
-		cmocka_unit_test(case_46_entry_function_with_a_result_is_refused),
-		cmocka_unit_test(case_47_levels_decide_about_addresses),
-		cmocka_unit_test(case_48_dynamic_extent_needs_its_operand),
-		cmocka_unit_test(case_50_left_tiles_follow_the_architecture),
-		cmocka_unit_test(case_56_comparison_mode_stands_inside_ins),
-		cmocka_unit_test(case_57_mask_pattern_stands_inside_ins),
-		cmocka_unit_test(case_59_both_names_of_an_operation_are_one),
-		cmocka_unit_test(case_44_command_accepts_the_requirement_text),
-		cmocka_unit_test(case_49_unknown_architecture_is_an_option_error),
-		cmocka_unit_test(errors_end_with_the_line_of_their_stage),
-		cmocka_unit_test(case_60_failed_input_leaves_no_output),
+		cmocka_unit_test(isa_case_44_requirement_text_is_accepted_with_the_destination_last),
+		cmocka_unit_test(isa_case_46_entry_function_with_a_result_is_refused),
+		cmocka_unit_test(isa_case_47_levels_decide_about_addresses),
+		cmocka_unit_test(isa_case_48_dynamic_extent_needs_its_operand),
+		cmocka_unit_test(isa_case_50_left_tiles_follow_the_architecture),
+		cmocka_unit_test(isa_case_56_comparison_mode_stands_inside_ins),
+		cmocka_unit_test(isa_case_57_mask_pattern_stands_inside_ins),
+		cmocka_unit_test(isa_case_59_both_names_of_an_operation_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static const char *body(const struct result *r, const char *name)
 
 /* ---- Emission ------------------------------------------------------------------------------ */
 
-static void case_44_destination_comes_first_in_the_call(void **state)
+static void isa_case_44_destination_comes_first_in_the_call(void **state)
 {
 	struct result r = assemble(FUNC(
 		"%a = pto.alloc_tile : " TILE "\n%b = pto.alloc_tile : " TILE "\n"
@@ -100,7 +100,7 @@ static void case_44_destination_comes_first_in_the_call(void **state)
 	result_end(&r);
 }
 
-static void case_45_qualifiers_and_order_of_functions(void **state)
+static void isa_case_45_qualifiers_and_order_of_functions(void **state)
 {
 	struct result r = assemble(FUNC(""), NULL);
 	const char *at;
@@ -115,7 +115,7 @@ static void case_45_qualifiers_and_order_of_functions(void **state)
 	result_end(&r);
 }
 
-static void case_56_comparison_mode_is_the_last_argument(void **state)
+static void isa_case_56_comparison_mode_is_the_last_argument(void **state)
 {
 	struct result r = assemble(FUNC(
 		"%f = arith.constant 3.0 : f32\n%a = pto.alloc_tile : " TILE "\n"
@@ -130,7 +130,7 @@ static void case_56_comparison_mode_is_the_last_argument(void **state)
 	result_end(&r);
 }
 
-static void case_57_mask_pattern_is_a_template_argument(void **state)
+static void isa_case_57_mask_pattern_is_a_template_argument(void **state)
 {
 	struct result r = assemble(FUNC(
 		"%a = pto.alloc_tile : " TILE "\n%d = pto.alloc_tile : " TILE "\n"
@@ -161,7 +161,7 @@ static char *live_together(unsigned int n)
 	return t.data;
 }
 
-static void case_51_too_many_live_tiles_overflow(void **state)
+static void isa_case_51_too_many_live_tiles_overflow(void **state)
 {
 	char *text = live_together(24);
 	struct result r = assemble(text, NULL);
@@ -180,7 +180,7 @@ static void case_51_too_many_live_tiles_overflow(void **state)
 	free(text);
 }
 
-static void case_52_addresses_follow_the_lifetimes(void **state)
+static void isa_case_52_addresses_follow_the_lifetimes(void **state)
 {
 	struct result r = assemble(FUNC(
 		"%a = pto.alloc_tile : " TILE "\n%b = pto.alloc_tile : " TILE "\n"
@@ -200,7 +200,7 @@ static void case_52_addresses_follow_the_lifetimes(void **state)
 	free(text);
 }
 
-static void case_53_reserved_buffer_gets_the_lowest_hole(void **state)
+static void isa_case_53_reserved_buffer_gets_the_lowest_hole(void **state)
 {
 	struct result r = assemble(FUNC(
 		"%a = pto.alloc_tile : " TILE "\n"
@@ -222,7 +222,7 @@ static void case_53_reserved_buffer_gets_the_lowest_hole(void **state)
 	"pto.tadd ins(%a, %a : " TILE ", " TILE ") outs(%a : " TILE ")\n" \
 	"pto.tstore ins(%a : " TILE ") outs(%o : " VIEW ")\n"
 
-static void case_54_flags_between_load_add_and_store(void **state)
+static void isa_case_54_flags_between_load_add_and_store(void **state)
 {
 	static const char *const order[] = {
 		"TLOAD(", "set_flag(PIPE_MTE2, PIPE_V, EVENT_ID",
@@ -252,7 +252,7 @@ static void case_54_flags_between_load_add_and_store(void **state)
 #define ACC	"!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 #define MAT	"!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
 
-static void case_55_reload_in_a_loop_waits_for_the_matmul_before(void **state)
+static void isa_case_55_reload_in_a_loop_waits_for_the_matmul_before(void **state)
 {
 	struct pto_options o = { .level = PTO_LEVEL2, .insert_sync = true };
 	struct result r = assemble(FUNC(
@@ -274,7 +274,7 @@ static void case_55_reload_in_a_loop_waits_for_the_matmul_before(void **state)
 
 /* ---- Pipes --------------------------------------------------------------------------------- */
 
-static void case_58_mixed_splits_are_refused(void **state)
+static void isa_case_58_mixed_splits_are_refused(void **state)
 {
 	struct pto_options o = { .arch_given = true, .arch = PTO_ARCH_A5, .level = PTO_LEVEL2 };
 	struct result r = assemble(
@@ -296,16 +296,16 @@ static void case_58_mixed_splits_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_44_destination_comes_first_in_the_call),
-		cmocka_unit_test(case_45_qualifiers_and_order_of_functions),
-		cmocka_unit_test(case_51_too_many_live_tiles_overflow),
-		cmocka_unit_test(case_52_addresses_follow_the_lifetimes),
-		cmocka_unit_test(case_53_reserved_buffer_gets_the_lowest_hole),
-		cmocka_unit_test(case_54_flags_between_load_add_and_store),
-		cmocka_unit_test(case_55_reload_in_a_loop_waits_for_the_matmul_before),
-		cmocka_unit_test(case_56_comparison_mode_is_the_last_argument),
-		cmocka_unit_test(case_57_mask_pattern_is_a_template_argument),
-		cmocka_unit_test(case_58_mixed_splits_are_refused),
+		cmocka_unit_test(isa_case_44_destination_comes_first_in_the_call),
+		cmocka_unit_test(isa_case_45_qualifiers_and_order_of_functions),
+		cmocka_unit_test(isa_case_51_too_many_live_tiles_overflow),
+		cmocka_unit_test(isa_case_52_addresses_follow_the_lifetimes),
+		cmocka_unit_test(isa_case_53_reserved_buffer_gets_the_lowest_hole),
+		cmocka_unit_test(isa_case_54_flags_between_load_add_and_store),
+		cmocka_unit_test(isa_case_55_reload_in_a_loop_waits_for_the_matmul_before),
+		cmocka_unit_test(isa_case_56_comparison_mode_is_the_last_argument),
+		cmocka_unit_test(isa_case_57_mask_pattern_is_a_template_argument),
+		cmocka_unit_test(isa_case_58_mixed_splits_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,40 +155,4 @@ CHECK(tcmp_reads_other_layouts)
 CHECK(tsel_takes_the_mask_row_by_row) { select_all(t, some_numbers()); }
 CHECK(tsel_reads_other_layouts) { select_on(t, Dn<float, 32, 8>(29, 7), Full<uint8_t, 32, 32>()); }
 
-CHECK(tcmps_follows_case_11)
-{
-	place at;
-	Full<float, 1, 8> a;
-	Full<uint8_t, 1, 32> d;
-
-	at.put(a), at.put(d);
-	TEXPANDS(a, 0.0f);
-	a.SetValue(0, 1), a.SetValue(1, 5), a.SetValue(2, 3), a.SetValue(3, 9);
-	TCMPS(d, a, 3.0f, CmpMode::GT);
-	t.expect(d.GetValue(0) == 0x0a, "byte 0 is %#x", d.GetValue(0));
-	Full<float, 1, 8> one;
-
-	at.put(one);
-	TEXPANDS(one, 3.0f);
-	TCMPS(d, a, one, CmpMode::GE);
-	t.expect(d.GetValue(0) == 0x0e, "byte 0 is %#x with a tile as scalar", d.GetValue(0));
-}
-CHECK(tsel_follows_case_13)
-{
-	place at;
-	Tile<TileType::Vec, uint8_t, 4, 32, BLayout::RowMajor, 4, 1> mask;
-	Full<float, 4, 8> a, b, d;
-
-	at.put(mask), at.put(a), at.put(b), at.put(d);
-	memset(mask.data(), 0, 128);
-	for (int r = 0; r < 4; r++)
-		mask.SetElement(r, 0, 0x0f);
-	TEXPANDS(a, 1.0f);
-	TEXPANDS(b, 2.0f);
-	TSEL(d, mask, a, b, mask);
-	for (int r = 0; r < 4; r++)
-		for (int c = 0; c < 8; c++)
-			matches(t, "TSEL", r, c, d.GetElement(r, c), c < 4 ? 1.0 : 2.0);
-}
-
 #include "exports.hpp"

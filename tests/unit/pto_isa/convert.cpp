@@ -220,46 +220,6 @@ CHECK(tcvt_from_8_bits)
 }
 CHECK(tcvt_from_u32) { from<uint32_t, uint8_t, uint16_t, int16_t, float>(t); }
 
-CHECK(tcvt_follows_case_15)
-{
-	static const RoundMode m[] = {RoundMode::CAST_RINT, RoundMode::CAST_ROUND,
-				      RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
-				      RoundMode::CAST_TRUNC};
-	static const int want[5][3] = {{2, 4, -2}, {3, 4, -3}, {2, 3, -3}, {3, 4, -2}, {2, 3, -2}};
-	place at;
-	Full<float, 1, 8> s;
-	Full<int32_t, 1, 8> d;
-
-	at.put(s), at.put(d);
-	TEXPANDS(s, 0.0f);
-	s.SetValue(0, 2.5f), s.SetValue(1, 3.5f), s.SetValue(2, -2.5f);
-	for (int i = 0; i < 5; i++) {
-		TCVT(d, s, m[i]);
-		for (int c = 0; c < 3; c++)
-			matches(t, "TCVT", i, c, d.GetValue(c), int64_t(want[i][c]));
-	}
-}
-CHECK(tcvt_follows_cases_16_to_18)
-{
-	place at;
-	Full<float, 1, 16> f;
-	Full<half, 1, 16> h;
-	Full<bfloat16_t, 1, 16> b;
-	Tile<TileType::Vec, int8_t, 1, 32, BLayout::RowMajor, 1, 16> i;
-
-	at.put(f), at.put(h), at.put(b), at.put(i);
-	TEXPANDS(f, 1e6f);
-	TCVT(h, f, RoundMode::CAST_RINT, SaturationMode::ON);
-	matches(t, "saturated", 0, 0, h.GetValue(0), 65504.0);
-	TCVT(h, f, RoundMode::CAST_RINT, SaturationMode::OFF);
-	matches(t, "unsaturated", 0, 0, h.GetValue(0), double(INFINITY));
-	TEXPANDS(h, half(300.0f));
-	TCVT(i, h, RoundMode::CAST_RINT, SaturationMode::ON);
-	matches(t, "to int8", 0, 0, i.GetValue(0), int64_t(127));
-	TEXPANDS(f, 1.00390625f);
-	TCVT(b, f, RoundMode::CAST_RINT);
-	matches(t, "to bfloat16", 0, 0, b.GetValue(0), 1.0);
-}
 CHECK(tcvt_reads_other_layouts)
 {
 	place at;

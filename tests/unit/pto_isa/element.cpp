@@ -456,36 +456,6 @@ CHECK(element_operations_may_be_done_in_place)
 			return;
 }
 
-CHECK(half_addition_rounds_to_even_like_case_5)
-{
-	place at;
-	Full<half, 1, 16> a, b, d;
-
-	at.put(a), at.put(b), at.put(d);
-	TEXPANDS(a, half(2048.0f));
-	TEXPANDS(b, half(1.0f));
-	TADD(d, a, b);
-	t.expect(float(d.GetValue(3)) == 2048.0f, "2048 + 1 is %g", double(float(d.GetValue(3))));
-}
-
-CHECK(remainders_follow_case_10)
-{
-	place at;
-	Full<int32_t, 1, 8> a, b, d;
-
-	at.put(a), at.put(b), at.put(d);
-	a.SetValue(0, -7), b.SetValue(0, 3);
-	a.SetValue(1, 7), b.SetValue(1, -3);
-	for (int i = 2; i < 8; i++)
-		a.SetValue(i, 1), b.SetValue(i, 1);
-	TREM(d, a, b, a);
-	t.expect(d.GetValue(0) == 2 && d.GetValue(1) == -2, "TREM gives %d, %d", d.GetValue(0),
-		 d.GetValue(1));
-	TFMOD(d, a, b);
-	t.expect(d.GetValue(0) == -1 && d.GetValue(1) == 1, "TFMOD gives %d, %d", d.GetValue(0),
-		 d.GetValue(1));
-}
-
 CHECK(relu_conversions_saturate)
 {
 	place at;

@@ -325,47 +325,6 @@ CHECK(tgather_by_comparison_lists_columns_and_counts)
 	compares<CmpMode::GT, int16_t>(t);
 }
 CHECK(tscatter_by_index_keeps_the_last_writer) { scatters_all(t, movable()); }
-CHECK(tgather_follows_cases_34_and_35)
-{
-	Full<float, 1, 32> src, d;
-	Full<int32_t, 1, 32> idx;
-	place at;
-
-	at.put(src), at.put(d), at.put(idx);
-	TCI(src, 0);
-	for (int j = 0; j < 32; j++)
-		idx.data()[j] = 31 - j;
-	TGATHER(d, src, idx, idx);
-	for (int j = 0; j < 32; j++)
-		matches(t, "TGATHER", 0, j, now(d, 0, j), double(31 - j));
-	idx.data()[0] = 32, idx.data()[1] = -1;
-	TGATHER(d, src, idx, idx);
-	matches(t, "TGATHER beyond", 0, 0, now(d, 0, 0), 0.0);
-	matches(t, "TGATHER below", 0, 1, now(d, 0, 1), 0.0);
-	Full<float, 1, 8> e, row;
-
-	at.put(e), at.put(row);
-	TCI(e, 0);
-	TGATHER<decltype(row), decltype(e), MaskPattern::P1010>(row, e);
-	for (int j = 0; j < 4; j++)
-		matches(t, "TGATHER P1010", 0, j, now(row, 0, j), 2.0 * j + 1);
-}
-CHECK(tscatter_follows_case_36)
-{
-	Full<float, 8, 8> src, d;
-	Full<int32_t, 8, 8> idx;
-	place at;
-
-	at.put(src), at.put(d), at.put(idx);
-	TCI(src, 0);
-	for (int r = 0; r < 8; r++)
-		for (int c = 0; c < 8; c++)
-			idx.data()[r * 8 + c] = r * 8 + 7 - c;
-	TSCATTER(d, src, idx);
-	for (int r = 0; r < 8; r++)
-		for (int c = 0; c < 8; c++)
-			matches(t, "TSCATTER", r, c, now(d, r, c), double(r * 8 + 7 - c));
-}
 CHECK(tgatherb_copies_blocks_and_leaves_what_is_out_of_range)
 {
 	Part<half, 4, 64> d(3, 61);

@@ -183,33 +183,4 @@ CHECK(tgemv_equals_tmatmul)
 		matches(t, "TGEMV_ACC", 0, j, now(d, 0, j), double(now(c, 0, j) * 3), 1);
 }
 
-CHECK(tmatmul_follows_cases_25_and_26)
-{
-	place at;
-	TileLeft<float, 16, 16> a;
-	TileRight<float, 16, 16> b;
-	TileAcc<float, 16, 16> c;
-	TileLeft<int8_t, 16, 64> ia;
-	TileRight<int8_t, 64, 32> ib;
-	TileAcc<int32_t, 16, 32> ic;
-
-	at.put(a), at.put(b), at.put(c), at.put(ia), at.put(ib), at.put(ic);
-	fill(t, b, false);
-	for (int i = 0; i < 16; i++)
-		for (int j = 0; j < 16; j++)
-			a.SetElement(i, j, i == j ? 1.0f : 0.0f);
-	TMATMUL(c, a, b);
-	for (int i = 0; i < 16; i++)
-		for (int j = 0; j < 16; j++)
-			matches(t, "identity", i, j, now(c, i, j), double(now(b, i, j)) + 0.0);
-	TMATMUL_ACC(c, c, a, b);
-	for (int i = 0; i < 16; i++)
-		for (int j = 0; j < 16; j++)
-			matches(t, "twice", i, j, now(c, i, j), double(2 * now(b, i, j)) + 0.0);
-	memset(ia.data(), 0x80, ia.Extent);
-	memset(ib.data(), 0x80, ib.Extent);
-	TMATMUL(ic, ia, ib);
-	t.expect(now(ic, 3, 5) == 1048576, "64 products of -128 are %d", now(ic, 3, 5));
-}
-
 #include "exports.hpp"

@@ -261,24 +261,6 @@ CHECK(column_reductions_follow_every_layout)
 }
 CHECK(arg_reductions_take_the_first_of_equals) { args_all(t, indexable()); }
 
-CHECK(trowsum_follows_cases_19_and_20)
-{
-	place at;
-	Full<float, 1, 8> s;
-	Tile<TileType::Vec, float, 8, 1, BLayout::ColMajor, 1, 1> d;
-	Full<half, 1, 4096> h;
-	Tile<TileType::Vec, half, 16, 1, BLayout::ColMajor, 1, 1> hd;
-
-	at.put(s), at.put(d), at.put(h), at.put(hd);
-	TEXPANDS(s, 0.0f);
-	s.SetValue(0, 1e8f), s.SetValue(1, 1.0f), s.SetValue(2, -1e8f), s.SetValue(3, 1.0f);
-	TROWSUM(d, s, s);
-	t.expect(d.GetValue(0) == 1.0f, "the row sum is %g", double(d.GetValue(0)));
-	TEXPANDS(h, half(1.0f));
-	TROWSUM(hd, h, h);
-	t.expect(float(hd.GetValue(0)) == 4096.0f, "4096 ones are %g",
-		 double(float(hd.GetValue(0))));
-}
 CHECK(row_maximum_keeps_a_leading_nan_only)
 {
 	place at;

@@ -412,31 +412,6 @@ CHECK(tmatmul_mx_scales_groups_of_32)
 	/* scales near the ends of the range, which a float cannot hold */
 	multiplies<float8_e5m2_t, float8_e5m2_t>(t, 5, 64, 7, 250);
 }
-CHECK(tmatmul_mx_follows_case_28)
-{
-	TileLeft<float8_e4m3_t, 16, 64> a;
-	TileRight<float8_e4m3_t, 64, 32> b;
-	TileLeftScale<float8_e8m0_t, 16, 2> as;
-	TileRightScale<float8_e8m0_t, 2, 32> bs;
-	TileAcc<float, 16, 32> c;
-	Tile<TileType::Left, float8_e4m3_t, 16, 64, BLayout::ColMajor, 16, 64, SLayout::RowMajor>
-		left;
-	place at;
-
-	at.put(a), at.put(b), at.put(as), at.put(bs), at.put(c), at.put(left);
-	for (size_t i = 0; i < a.Extent; i++)
-		left.data()[i] = float8_e4m3_t(1.0f);
-	for (size_t i = 0; i < b.Extent; i++)
-		b.data()[i] = float8_e4m3_t(1.0f);
-	for (int r = 0; r < 16; r++)
-		as.SetElement(r, 0, 2.0f), as.SetElement(r, 1, 1.0f);
-	for (int j = 0; j < 32; j++)
-		bs.SetElement(0, j, 1.0f), bs.SetElement(1, j, 1.0f);
-	TMATMUL_MX(c, left, as, b, bs);
-	for (int r = 0; r < 16; r++)
-		for (int j = 0; j < 32; j++)
-			matches(t, "TMATMUL_MX", r, j, now(c, r, j), 96.0);
-}
 CHECK(scale_tensors_load_in_every_layout)
 {
 	loads_scales<Layout::MX_A_ND>(t, TileLeftScale<float8_e8m0_t, 32, 4>());

@@ -239,26 +239,6 @@ CHECK(tmrgsort_merges_groups_of_four_blocks_and_lists)
 	merges_of_type<float>(t);
 	merges_of_type<half>(t);
 }
-CHECK(tmrgsort_follows_case_39)
-{
-	using L = Full<float, 1, 64>;
-	L a, b;
-	Full<float, 1, 128> d;
-	MrgSortExecutedNumList ex;
-	place at;
-
-	at.put(a), at.put(b), at.put(d);
-	for (int i = 0; i < 32; i++) {
-		put_record(a.data(), i, {i < 20 ? 1000.0 - i : -1.0 - i, uint32_t(i)});
-		put_record(b.data(), i, {500.0 - i, uint32_t(100 + i)});
-	}
-	TEXPANDS(d, -7.0f);
-	TMRGSORT<decltype(d), decltype(d), L, L, true>(d, ex, d, a, b);
-	t.expect(ex.mrgSortList0 == 20 && ex.mrgSortList1 == 32, "took %d and %d", ex.mrgSortList0,
-		 ex.mrgSortList1);
-	t.expect(record_at(d.data(), 51).index == 131 && d.data()[104] == -7.0f,
-		 "52 records were to be written");
-}
 CHECK(scratch_of_tmrgsort_is_the_sum_of_the_columns)
 {
 	t.expect(GETMRGSORTTMPSIZE<Full<float, 1, 64>, Full<float, 1, 128>>() == 192, "two lists");

@@ -209,7 +209,7 @@ CHECK(operands_are_checked_only_in_checked_mode)
 	t.expect(core.fails([&] { TABS(a, a); }) && strstr(core.text, "9 x 4"), "message: %s",
 		 core.text);
 }
-CHECK(textract_and_tinsert_check_their_bounds_like_case_30)
+CHECK(textract_and_tinsert_check_their_bounds)
 {
 	fake_core core;
 	Part<float, 32, 16> s(32, 16);
@@ -232,18 +232,6 @@ CHECK(a_tile_without_memory_is_reported)
 
 	t.expect(core.fails([&] { TLOAD(a, g); }) && strstr(core.text, "TASSIGN"), "message: %s",
 		 core.text);
-}
-CHECK(treshape_aliases_like_case_33)
-{
-	place at;
-	Tile<TileType::Vec, float, 16, 1, BLayout::ColMajor> col;
-	Tile<TileType::Vec, float, 1, 16> row;
-
-	at.put(col);
-	TEXPANDS(col, 0.0f);
-	TRESHAPE(row, col);
-	row.SetValue(5, 2.5f);
-	t.expect(col.GetElement(5, 0) == 2.5f, "the column shows %g", double(col.GetElement(5, 0)));
 }
 CHECK(tsubview_aliases_a_window)
 {

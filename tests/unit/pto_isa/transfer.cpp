@@ -297,7 +297,7 @@ void moves_all(context &t, type_list<T...>)
 } // namespace
 
 CHECK(tload_and_tstore_follow_every_layout) { layouts_all(t, loadable()); }
-CHECK(tload_pads_the_box_like_cases_2_and_3)
+CHECK(tload_pads_the_box)
 {
 	load_padded<float, PadValue::Null>(t), load_padded<float, PadValue::Zero>(t),
 		load_padded<float, PadValue::Min>(t);
@@ -466,21 +466,6 @@ CHECK(tmov_converts_the_accumulator)
 	for (int r = 0; r < 29; r++)
 		for (int c = 0; c < 43; c++)
 			matches(t, "TMOV relu", r, c, now(d, r, c), stored<true, float>(s, r, c));
-}
-CHECK(textract_follows_case_29)
-{
-	place at;
-	BoxNz<TileType::Mat, half, 32, 32> m(32, 32);
-	TileLeft<half, 16, 16> l;
-
-	at.put(m), at.put(l);
-	for (int r = 0; r < 32; r++)
-		for (int c = 0; c < 32; c++)
-			m.SetElement(r, c, half(float(r * 32 + c)));
-	TEXTRACT(l, m, 16, 16);
-	for (int i = 0; i < 16; i++)
-		for (int j = 0; j < 16; j++)
-			matches(t, "TEXTRACT", i, j, now(l, i, j), double((i + 16) * 32 + j + 16));
 }
 
 #include "exports.hpp"
