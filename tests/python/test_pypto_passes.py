@@ -339,7 +339,7 @@ def test_spaces_are_counted_apart_and_accumulators_are_aligned():
              f"r = pl.move(b, {RIGHT})", "m = pl.matmul(l, r)", "q = pl.matmul(l, r)", "o = pl.store(m, [0, 0], [16, 16], o)",
              "o = pl.store(q, [16, 0], [16, 16], o)"]
     p = after("AllocateMemoryAddr", kernel(*lines))
-    assert {b.name: b.addr for b in buffers(p)} == {"mem_mat_3": 0, "mem_mat_4": 512, "mem_left_5": 0, "mem_right_6": 0,
+    assert {b.name: b.addr for b in buffers(p)} == {"mem_mat_3": 0, "mem_mat_4": 1024, "mem_left_5": 0, "mem_right_6": 0,
                                                     "mem_acc_7": 0, "mem_acc_8": 1024}
 
 

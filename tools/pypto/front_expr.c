@@ -456,10 +456,16 @@ struct ir_node *front_expr(struct front *f, const struct py_node *node)
 struct ir_node *front_value(struct front *f, const struct py_node *node)
 {
 	struct ir_node *e = front_expr(f, node);
+	const struct px_op *op = e && e->kind == IR_CALL ? IR_AS(e, call)->op : NULL;
+	struct diag *diag;
 
 	if (!e || e->type->kind != TY_TUPLE || e->type->n_items || e->kind == IR_MAKE_TUPLE)
 		return e;
-	diag_add(f->px, DIAG_TYPE, node->span, "'%s' gives no value",
-		 e->kind == IR_CALL ? IR_AS(e, call)->callee : "expression");
+	diag = diag_add(f->px, DIAG_TYPE, node->span, "'%s' gives no value",
+			e->kind == IR_CALL ? IR_AS(e, call)->callee : "expression");
+	if (op)
+		diag_hint(f->px, diag, op->rule == rule_setval ?
+			  "pl.%s() changes its tile: write it as a statement, and go on with the tile" :
+			  "Write pl.%s() as a statement", op->pl);
 	return NULL;
 }

@@ -389,15 +389,65 @@ static struct ir_node *reduce_tensor(struct op_bind *b, struct ir_list args, int
 	       reduced_shape(b->f, x, &shape, axis, keep, span) : x;
 }
 
+/* ---- Products of a matrix and a vector: it is a matrix of one row or column ---- */
+
+static bool attr_true(const struct op_bind *b, const char *key)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->n_attrs; i++)
+		if (!strcmp(b->attrs[i].key, key))
+			return b->attrs[i].kind == AT_BOOL && b->attrs[i].i;
+	return false;
+}
+
+/* Number of the operand that is a vector beside a matrix; -1: there is none. */
+static int vector_of(const struct op_bind *b, const struct ir_list *args)
+{
+	uint32_t i;
+
+	if (b->op->rule != rule_tensor_matmul || args->n != 2)
+		return -1;
+	for (i = 0; i < 2; i++)
+		if (args->at[i]->type->kind != TY_TENSOR)
+			return -1;
+	for (i = 0; i < 2; i++)
+		if (args->at[i]->type->shape.n == 1 && args->at[1 - i]->type->shape.n > 1)
+			return (int)i;
+	return -1;
+}
+
+static struct ir_node *multiply_vector(struct op_bind *b, struct ir_list args, int i)
+{
+	struct span span = b->node->span;
+	bool row = (i == 0) != attr_true(b, i ? "b_trans" : "a_trans");
+	struct ir_list one = { 0 }, shape;
+	struct ir_node *x;
+
+	args = list_copy(b->f->px, &args);
+	shape = args.at[i]->type->shape;
+	list_push(b->f->px, &one, row ? ir_int(b->f->px, 1, DT_INDEX, span) : shape.at[0]);
+	list_push(b->f->px, &one, row ? shape.at[0] : ir_int(b->f->px, 1, DT_INDEX, span));
+	args.at[i] = reduced_shape(b->f, args.at[i], &one, -1, false, span);
+	if (!args.at[i])
+		return NULL;
+	x = front_apply(b->f, b->op, args, b->attrs, b->n_attrs, span);
+	return x ? reduced_shape(b->f, x, &x->type->shape, x->type->shape.n - 2 + i, false, span) :
+	       NULL;
+}
+
 static struct ir_node *apply_bound(struct op_bind *b, struct ir_list args)
 {
 	struct ir_attr *attrs = px_alloc(b->f->px, b->n_attrs + 1, sizeof(*attrs));
+	int vector = vector_of(b, &args);
 	int64_t axis;
 	bool keep;
 
 	if (b->op->rule == rule_row_reduce && op_is(b->op, "tensor") &&
 	    reduction_of(b, &args, &axis, &keep))
 		return reduce_tensor(b, args, axis, keep);
+	if (vector >= 0)
+		return multiply_vector(b, args, vector);
 	memcpy(attrs, b->attrs, b->n_attrs * sizeof(*attrs));
 	return front_apply(b->f, b->op, args, attrs, b->n_attrs, b->node->span);
 }

@@ -73,14 +73,17 @@ static int64_t storage_bits(const struct ir_type *type)
 
 /*
  * What is reserved: a single line is padded to whole units, behind what is valid, and so are the
- * rows of a mask. The lines of other tiles are as long as they are written.
+ * rows of a mask; tiles of boxes consist of whole ones. The lines of other tiles are as long as they are written.
  */
 int64_t pto_extent(const struct ir_type *type, uint8_t space, uint32_t from_end)
 {
 	int64_t n = pto_dim(&type->shape, from_end), unit = LINE_BITS / storage_bits(type);
 	uint32_t along = layout_of(type) == TL_COL_MAJOR ? 1 : 0;
+	int64_t box = type_unit(type, from_end);
 
-	if (space != MS_VEC || type->view.slayout != TL_NONE_BOX || from_end != along ||
+	if (space != MS_VEC)
+		return (n + box - 1) / box * box;
+	if (type->view.slayout != TL_NONE_BOX || from_end != along ||
 	    (pto_dim(&type->shape, !along) != 1 && type->dtype != DT_BOOL))
 		return n;
 	return (n + unit - 1) / unit * unit;

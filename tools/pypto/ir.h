@@ -113,6 +113,11 @@ bool type_compatible(const struct ir_type *a, const struct ir_type *b);
 bool type_identical(const struct ir_type *a, const struct ir_type *b);
 bool shape_equal(const struct ir_list *a, const struct ir_list *b);
 bool dim_equal(const struct ir_node *a, const struct ir_node *b);
+/*
+ * What an extent of a tile in a matrix buffer is padded to, so that it consists of whole boxes
+ * whichever way they lie, and operands and results still agree; a single row is none.
+ */
+int64_t type_unit(const struct ir_type *type, uint32_t from_end);
 /* Bytes of all elements; 0 when an extent is symbolic. */
 uint64_t type_bytes(const struct ir_type *type);
 

@@ -392,6 +392,13 @@ static const struct ir_type *product(struct op_use *use, unsigned int l, unsigne
 	if (!dim_equal(a->shape.at[1], b->shape.at[0]))
 		return rule_error(use, "requires equal inner extents, but got %s and %s",
 				  shape_text(use->px, &a->shape), shape_text(use->px, &b->shape));
+	if (dim_value(b->shape.at[0]) == 1 && dim_value(a->shape.at[0]) != 1) {
+		rule_error(use, "requires an inner extent of more than 1, but got %s and %s",
+			   shape_text(use->px, &a->shape), shape_text(use->px, &b->shape));
+		diag_hint(use->px, diag_last(use->px),
+			  "Load both with an inner extent of 16 and say that 1 is valid: valid_shapes=[...]");
+		return NULL;
+	}
 	list_push(use->px, &shape, a->shape.at[0]);
 	list_push(use->px, &shape, b->shape.at[1]);
 	type = (struct ir_type *)type_shaped(use->px, TY_TILE, shape,

@@ -255,6 +255,19 @@ bool type_identical(const struct ir_type *a, const struct ir_type *b)
 			  items_all(a, b, type_identical));
 }
 
+int64_t type_unit(const struct ir_type *type, uint32_t from_end)
+{
+	unsigned int bits = dtype_info(type->dtype)->bits;
+	const struct ir_node *rows = type->shape.n == 2 ? type->shape.at[0] : NULL;
+
+	if (type->kind != TY_TILE || type->view.slayout == TL_NONE_BOX || !rows ||
+	    type->view.fractal == 32)
+		return 1;
+	if (from_end == 1 && rows->kind == IR_CONST_INT && IR_AS(rows, const)->value == 1)
+		return 1;
+	return bits <= 8 || type->dtype == DT_INT32 ? 32 : 16;
+}
+
 uint64_t type_bytes(const struct ir_type *type)
 {
 	uint64_t bytes = (dtype_info(type->dtype)->bits + 7) / 8;
@@ -264,9 +277,12 @@ uint64_t type_bytes(const struct ir_type *type)
 	for (i = 0; i < type->shape.n; i++) {
 		const struct ir_node *dim = type->shape.at[i];
 		uint64_t n = dim->kind == IR_CONST_INT ? (uint64_t)IR_AS(dim, const)->value : 0;
+		uint64_t unit;
 
 		if (mask && i + 1 == type->shape.n)
 			n = (n + 31) / 32 * 32;	/* rows of masks are padded */
+		unit = (uint64_t)type_unit(type, type->shape.n - 1 - i);
+		n = (n + unit - 1) / unit * unit;
 		if (dim->kind != IR_CONST_INT || __builtin_mul_overflow(bytes, n, &bytes))
 			return 0;
 	}
