@@ -42,13 +42,15 @@ $(BUILD)/fuzz/ptoas.dict: tools/ptoas/ops.def tools/ptoas/attrs.def tools/ptoas/
 $(BUILD)/fuzz/serial.seeds/.done: tests/fuzz/pypto_seeds.py tests/fuzz/pypto_random.py | all
 	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< $(@D) && touch $@
 
-# Random PyPTO programs through the interpreter, before and after every pass, and some of them on the simulated chips
+# Random PyPTO programs through the interpreter, before and after every pass, and some of them on the simulated chips; then
+# the kernels of as many, from both back ends, compiled and executed, on all processors
 FUZZ_PROGRAMS ?= 20000
 FUZZ_CHIP ?= 20
 .PHONY: fuzz-pypto
 fuzz-pypto: all
 	$(Q)SIMPLER_CACHE_DIR=$(abspath $(BUILD))/cache PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_random.py --count $(FUZZ_PROGRAMS) \
 		--chip $(FUZZ_CHIP)
+	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_executed.py --count $(FUZZ_PROGRAMS)
 
 .PHONY: fuzz fuzz-build do-fuzz
 fuzz-build: $(fuzz_NAMES:%=$(BUILD)/fuzz/%)

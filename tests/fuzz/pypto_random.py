@@ -202,6 +202,13 @@ def check_valid(seed):
         assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
 
 
+def check_close(wanted, got, message):
+    close = np.isclose(wanted.astype("float64"), got.astype("float64"), rtol=2e-2, atol=1e-2, equal_nan=True)
+    # sums in another order and functions of another library may differ where values are near the limits of the type
+    large = ~(np.abs(wanted.astype("float64")) < 1e4)
+    assert (close | large).all(), message
+
+
 def check_chip(seed, platform, backend):
     """The kernels compute on a simulated chip what the interpreter says, up to rounding."""
     from pypto import runtime
@@ -214,10 +221,7 @@ def check_chip(seed, platform, backend):
         ir.interpret(program, *wanted, n)
     runtime.compile(program, platform, backend)(*got, n)
     for i, (a, b) in enumerate(zip(wanted, got)):
-        close = np.isclose(a.astype("float64"), b.astype("float64"), rtol=2e-2, atol=1e-2, equal_nan=True)
-        # sums in another order and functions of another library may differ where values are near the limits of the type
-        large = ~(np.abs(a.astype("float64")) < 1e4)
-        assert (close | large).all(), f"seed {seed}: argument {i} differs on {platform} by {backend}\n{made.text}"
+        check_close(a, b, f"seed {seed}: argument {i} differs on {platform} by {backend}\n{made.text}")
 
 
 MUTATIONS = (

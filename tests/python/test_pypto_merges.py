@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Tiles that branches and loops hand on: smallest cases of what random programs found, the same before and after each pass."""
+"""Tiles that branches and loops hand on: smallest cases of what random programs found, the same before and after each pass,
+and computed by the kernels of both back ends."""
+import os
+import sys
+
 import pytest
 
 np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
 from pypto import _core, ir, passes  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
+import pypto_executed  # noqa: E402
 
 CUBE = '''
 @pl.program
@@ -97,3 +103,40 @@ def test_a_region_that_writes_somewhere_inside_has_an_inout_parameter(lines):
     kernel, main = program.functions["main_incore_0"], program.functions["main"]
     assert dict(zip([p.name for p in kernel.params], kernel.param_directions)) == {"n_0": 0, "x_0": 2}
     assert main.param_directions == [2, 0]
+
+
+RAGGED = """
+M = pl.dynamic("M")
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k{}(self, x: pl.Tensor[[M, 32], pl.FP32], n: pl.INT64, o: pl.InOut[pl.Tensor[[M, 32], pl.FP32]]
+          ) -> pl.Tensor[[M, 32], pl.FP32]:
+        for r in pl.range(0, M, 16):
+            rows = min(M - r, 16)
+            t = pl.load(x, [r, 0], [16, 32], valid_shapes=[rows, 32])
+            u = pl.mul(t, t)
+{}
+            o = pl.store(v, [r, 0], [16, 32], o)
+        return o
+"""
+
+
+@pytest.mark.parametrize("platform", ["a2a3", "a5"])
+def test_merged_tiles_have_as_many_valid_rows_as_those_that_were_merged(platform, tmp_path):
+    bodies = [
+        ["if n > 2:", "    v = pl.yield_(pl.add(t, u))", "else:", "    v = pl.yield_(pl.sub(t, u))"],
+        ["v = t", "if n > 2:", "    v = pl.mul(v, u)", "w = pl.add(v, t)", "v = pl.maximum(v, w)"],
+        ["if n > 2:", "    w = pl.yield_(pl.exp(t))", "else:", "    w = pl.yield_(t)", "v = pl.row_expand_sub(w, pl.row_max(w))"],
+        ["for i, (a, b) in pl.range(3, init_values=(t, u)):", "    v, w = pl.yield_(pl.add(a, b), a)"],
+        ["v = t", "while n > 0:", "    n = n - 1", "    v = pl.add(v, u)"],
+        ["v = t", "for i in pl.range(n):", "    if i > 1:", "        v = pl.add(v, u)", "    else:", "        v = pl.sub(u, v)"],
+    ]
+    kernels = []
+    for i, body in enumerate(bodies):
+        text = RAGGED.format(i, "\n".join(f"            {line}" for line in body))
+        for seed in range(3):
+            for backend in ("PTO", "CCE"):
+                kernels += pypto_executed.kernels_of(text, seed, platform, backend, tmp_path)
+    assert len(kernels) == 36
+    pypto_executed.check_kernels(kernels, platform, tmp_path)

@@ -9,6 +9,7 @@ pytest.importorskip("numpy")
 pytest.importorskip("pypto.language")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 
+import pypto_executed  # noqa: E402
 import pypto_random  # noqa: E402
 
 
@@ -28,6 +29,13 @@ def test_damaged_programs_are_refused_at_a_place(first):
     (0, "a2a3sim", "CCE"), (0, "a5sim", "PTO"), (177, "a2a3sim", "PTO")])
 def test_chips_compute_what_the_interpreter_does(seed, platform, backend):
     pypto_random.check_chip(seed, platform, backend)
+
+
+@pytest.mark.parametrize("first", [2000, 2100])  # a2a3, a5
+def test_executed_kernels_compute_what_the_interpreter_says(first):
+    ran, wrong = pypto_executed.run_batch(first, 40)
+    assert not wrong
+    assert ran > 40
 
 
 @pytest.mark.parametrize("annotation, column, text", [

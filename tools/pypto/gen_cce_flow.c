@@ -33,6 +33,13 @@ static void same_storage(struct pto_gen *g, const struct ir_node *var, const str
 		var_map_set(&g->tiles, var, pto_tile_of(g, as));
 }
 
+/* A tile object that no operator writes by its name: its buffer was filled under other names. */
+static void put_extents(struct pto_gen *g, const struct ir_node *var)
+{
+	if (var->type->kind == TY_TILE && var->type->memref)
+		pto_size(g, pto_tile_of(g, var));
+}
+
 /* Values that a body hands on, all at once (D7). */
 static void put_yield(struct pto_gen *g, const struct ir_list *to, const struct ir_list *values)
 {
@@ -86,8 +93,11 @@ static void put_carried(struct pto_gen *g, const struct ir_list *args,
 				    (void *)declare(g, args->at[i], gen_expr(g->cxx, init)));
 		else
 			same_storage(g, args->at[i], init);
-		if (!is_scalar(args->at[i]))
-			same_storage(g, results->at[i], args->at[i]);
+		if (is_scalar(args->at[i]))
+			continue;
+		if (!var_map_get(&g->tiles, args->at[i]))
+			put_extents(g, args->at[i]);
+		same_storage(g, results->at[i], args->at[i]);
 	}
 }
 
@@ -188,6 +198,8 @@ static void put_if(struct pto_gen *g, const struct ir_if *s)
 		put_block(g, s->else_body, &s->return_vars);
 	}
 	pto_line(g, "}");
+	for (i = 0; i < s->return_vars.n; i++)
+		put_extents(g, s->return_vars.at[i]);
 }
 
 static void put_assign(struct pto_gen *g, const struct ir_assign *a)
