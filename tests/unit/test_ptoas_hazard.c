@@ -37,9 +37,9 @@
 #define END	"return\n}\n}\n"
 
 /* The first thing that is found, or "" for nothing; @errors of them. */
-static const char *check(const char *text, unsigned int *errors)
+static const char *check_on(enum pto_arch arch, const char *text, unsigned int *errors)
 {
-	struct pto_options o = { .level = PTO_LEVEL3 };
+	struct pto_options o = { .level = PTO_LEVEL3, .arch_given = true, .arch = arch };
 	static char first[512];
 	struct pto_module *m;
 	struct pto_diags d;
@@ -58,6 +58,11 @@ static const char *check(const char *text, unsigned int *errors)
 	pto_module_free(m);
 	pto_diags_fini(&d);
 	return first;
+}
+
+static const char *check(const char *text, unsigned int *errors)
+{
+	return check_on(PTO_ARCH_A3, text, errors);
 }
 
 static void accepts(const char *text)
@@ -174,6 +179,37 @@ static void the_slot_given_back_is_the_oldest(void **state)
 	      "'pto.tfree_from_aic' op writes vec from PIPE_S without waiting for the");
 }
 
+#define SCALES_L \
+	"!pto.tile_buf<scaling, 16x2x!pto.f8E8M0, blayout=row_major, slayout=row_major, fractal=32>"
+#define SCALES_R \
+	"!pto.tile_buf<scaling, 2x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32>"
+#define SCALES(first, second, at) \
+	"module {\nfunc.func @k() {\n%a = arith.constant 0 : i64\n%b = arith.constant " at \
+	" : i64\n%m = pto.alloc_tile addr = %a : !pto.tile_buf<mat, 16x2x!pto.f8E8M0>\n" \
+	"%n = pto.alloc_tile addr = %a : !pto.tile_buf<mat, 2x16x!pto.f8E8M0>\n" \
+	"%x = pto.alloc_tile addr = %a : " first "\n%y = pto.alloc_tile addr = %b : " second "\n"
+#define MOVE(from, shape, to, t) \
+	"pto.tmov ins(" from " : !pto.tile_buf<mat, " shape "x!pto.f8E8M0>) outs(" to " : " t ")\n"
+
+static void scales_of_left_and_right_operands_have_a_memory_each(void **state)
+{
+	unsigned int errors;
+
+	(void)state;
+	assert_string_equal(check_on(PTO_ARCH_A5, SCALES(SCALES_L, SCALES_R, "0")
+				     MOVE("%m", "16x2", "%x", SCALES_L)
+				     MOVE("%n", "2x16", "%y", SCALES_R) END, &errors), "");
+	assert_non_null(strstr(check_on(PTO_ARCH_A5, SCALES(SCALES_L, SCALES_L, "0")
+					MOVE("%m", "16x2", "%x", SCALES_L)
+					MOVE("%m", "16x2", "%y", SCALES_L) END, &errors),
+			       "writes left scaling"));
+	assert_string_equal(check_on(PTO_ARCH_A5, SCALES(SCALES_L, SCALES_R, "4064") END, &errors),
+			    "");
+	assert_non_null(strstr(check_on(PTO_ARCH_A5, SCALES(SCALES_L, SCALES_R, "4096") END,
+					&errors),
+			       "occupies bytes 4096 to 4128 of right scaling, which has 4096"));
+}
+
 static void a_buffer_beyond_its_space_is_found(void **state)
 {
 	(void)state;
@@ -235,6 +271,7 @@ int main(void)
 		cmocka_unit_test(a_slot_is_given_back_when_its_reader_is_done),
 		cmocka_unit_test(the_slot_given_back_is_the_oldest),
 		cmocka_unit_test(a_buffer_beyond_its_space_is_found),
+		cmocka_unit_test(scales_of_left_and_right_operands_have_a_memory_each),
 		cmocka_unit_test(tiles_at_one_address_are_one_storage),
 	};
 

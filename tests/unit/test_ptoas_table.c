@@ -83,6 +83,8 @@ static const struct {
 	{ T("mat, 16x16xf16") "|" T("left, 16x16xf16"), "tmov", P(MTE1), P(MTE1) },
 	{ T("mat, 16x16xf16") "|" T("scaling, 16x16xf16"), "tmov", P(MTE1) | P(FIX),
 	 P(MTE1) | P(FIX) },
+	{ T("mat, 16x2x!pto.f8E8M0") "|"
+	  T("scaling, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32"), "tmov", P(MTE1), P(MTE1) },
 	{ T("vec, 16x16xf16") "|" T("mat, 16x16xf16"), "tmov", P(FIX) | P(V), P(FIX) | P(V) },
 	{ T("vec, 16x16xf16") "|" T("vec, 16x16xf16"), "texp", P(V), P(V) },
 	{ T("mat, 16x16xf16") "|" T("mat, 16x16xf16, pad=1"), "tfillpad", P(MTE2) | P(V),

@@ -29,13 +29,12 @@ struct emit_name emit_int(struct emit *e, struct pto_value *v)
 
 static const char *tile_type_name(const struct pto_type *t)
 {
-	static const char *const names[PTO_SPACES] = {
-		"?", "?", "Mat", "Left", "Right", "Acc", "Vec", "Bias", "Scaling",
+	static const char *const names[PTO_MEMORIES] = {
+		"?", "?", "Mat", "Left", "Right", "Acc", "Vec", "Bias", "Scaling", "ScaleLeft",
+		"ScaleRight",
 	};
 
-	if (t->space == PTO_SPACE_SCALING && t->fractal == 32)
-		return t->slayout == PTO_BOX_COL_MAJOR ? "ScaleRight" : "ScaleLeft";
-	return names[t->space];
+	return names[pto_type_memory(t)];
 }
 
 static void put_pad(struct emit *e, int64_t pad)

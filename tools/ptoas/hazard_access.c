@@ -40,13 +40,13 @@ static void found(struct resolve *r, struct pto_span s)
 
 static void found_any(struct resolve *r, const struct pto_value *v)
 {
-	found(r, (struct pto_span){ .space = (uint8_t)pto_type_space(v->type),
+	found(r, (struct pto_span){ .space = (uint8_t)pto_type_memory(v->type),
 				    .place = PTO_PLACE_ANY });
 }
 
 static void found_root(struct resolve *r, const struct pto_value *v, struct window w)
 {
-	found(r, (struct pto_span){ .space = (uint8_t)pto_type_space(v->type), .part = w.part,
+	found(r, (struct pto_span){ .space = (uint8_t)pto_type_memory(v->type), .part = w.part,
 				    .place = PTO_PLACE_ROOT, .root = v });
 }
 
@@ -60,7 +60,7 @@ static void found_addr(struct resolve *r, const struct pto_value *v, const struc
 		       struct window w)
 {
 	int64_t bytes = pto_type_bytes(v->type), base;
-	enum pto_space space = pto_type_space(v->type);
+	enum pto_space space = pto_type_memory(v->type);
 
 	if (!pto_const_int(addr, &base) || bytes < 0) {
 		found_any(r, v);
@@ -271,7 +271,7 @@ bool pto_spans_meet(const struct pto_span *a, const struct pto_span *b)
 
 int64_t pto_capacity(enum pto_space space, enum pto_arch arch)
 {
-	static const int64_t bytes[PTO_ARCHES][PTO_SPACES] = {
+	static const int64_t bytes[PTO_ARCHES][PTO_MEMORIES] = {
 		[PTO_ARCH_A3] = {
 			[PTO_SPACE_VEC] = 196608, [PTO_SPACE_MAT] = 524288,
 			[PTO_SPACE_LEFT] = 65536, [PTO_SPACE_RIGHT] = 65536,
@@ -282,7 +282,8 @@ int64_t pto_capacity(enum pto_space space, enum pto_arch arch)
 			[PTO_SPACE_VEC] = 253952, [PTO_SPACE_MAT] = 524288,
 			[PTO_SPACE_LEFT] = 65536, [PTO_SPACE_RIGHT] = 65536,
 			[PTO_SPACE_ACC] = 262144, [PTO_SPACE_BIAS] = 65536,
-			[PTO_SPACE_SCALING] = 253952,
+			[PTO_SPACE_SCALING] = 253952, [PTO_SPACE_SCALE_LEFT] = 4096,
+			[PTO_SPACE_SCALE_RIGHT] = 4096,
 		},
 	};
 

@@ -5,7 +5,7 @@
 static void check_buffer(struct hazard *h, struct pto_op *op)
 {
 	const struct pto_use *addr = pto_operand(op, 0);
-	enum pto_space space = pto_type_space(op->result[0].type);
+	enum pto_space space = pto_type_memory(op->result[0].type);
 	int64_t bytes = pto_type_bytes(op->result[0].type), base, end;
 	int64_t capacity = pto_capacity(space, h->a.arch);
 

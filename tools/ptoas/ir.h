@@ -75,10 +75,14 @@ enum pto_type_kind {
 	PTO_T_FUNC,		/* only in attributes: inner unused, text kept in name */
 };
 
-/* Where a buffer lives; the values are those of the address_space attribute. */
+/*
+ * Where a buffer lives; the values up to PTO_SPACES are those of the address_space attribute.
+ * Behind them are the memories of MX scales, which the text calls scaling (pto_type_memory()).
+ */
 enum pto_space {
 	PTO_SPACE_NONE, PTO_SPACE_GM, PTO_SPACE_MAT, PTO_SPACE_LEFT, PTO_SPACE_RIGHT, PTO_SPACE_ACC,
-	PTO_SPACE_VEC, PTO_SPACE_BIAS, PTO_SPACE_SCALING, PTO_SPACES
+	PTO_SPACE_VEC, PTO_SPACE_BIAS, PTO_SPACE_SCALING, PTO_SPACES,
+	PTO_SPACE_SCALE_LEFT = PTO_SPACES, PTO_SPACE_SCALE_RIGHT, PTO_MEMORIES
 };
 
 enum pto_blayout { PTO_ROW_MAJOR, PTO_COL_MAJOR };
@@ -132,6 +136,8 @@ bool pto_is_local(const struct pto_type *t);
 bool pto_is_global(const struct pto_type *t);
 /* The space of a buffer; PTO_SPACE_NONE for scalars and handles. */
 enum pto_space pto_type_space(const struct pto_type *t);
+/* The same, with scales of left and right MX operands apart: each has a memory of its own. */
+enum pto_space pto_type_memory(const struct pto_type *t);
 /*
  * Bytes of a tile's box, or of a static memref; all slots of a multi tile. -1 when dynamic or too
  * large. The extra row of a row_plus_one tile counts (D29).

@@ -110,7 +110,7 @@ static enum pto_space space_of(const struct pto_op *op, bool written)
 		role = op->operand[i].role;
 		if (written == (role == PTO_ROLE_WRITE || role == PTO_ROLE_UPDATE) &&
 		    (written || role == PTO_ROLE_READ))
-			return pto_type_space(op->operand[i].value->type);
+			return pto_type_memory(op->operand[i].value->type);
 	}
 	return PTO_SPACE_NONE;
 }

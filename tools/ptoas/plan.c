@@ -183,7 +183,7 @@ static int find_alloc(struct pto_op *op, void *arg)
 
 	if (op->info->code != PTO_OP_ALLOC_TILE && op->info->code != PTO_OP_ALLOC_MULTI_TILE)
 		return 0;
-	space = pto_type_space(op->result[0].type);
+	space = pto_type_memory(op->result[0].type);
 	align = pto_alignment(space);
 	op->result[0].data = NULL;
 	if (pto_operand(op, 0))
@@ -248,7 +248,7 @@ static int plan_spaces(struct planner *p)
 
 	if (!items)
 		return -ENOMEM;
-	for (space = PTO_SPACE_MAT; space < PTO_SPACES; space++) {
+	for (space = PTO_SPACE_MAT; space < PTO_MEMORIES; space++) {
 		r = plan_space(p, (enum pto_space)space, items);
 		ret = r ? r : ret;
 	}

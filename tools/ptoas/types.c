@@ -51,6 +51,16 @@ enum pto_space pto_type_space(const struct pto_type *t)
 	return pto_is_global(t) ? PTO_SPACE_GM : PTO_SPACE_NONE;
 }
 
+enum pto_space pto_type_memory(const struct pto_type *t)
+{
+	const struct pto_type *tile = t->kind == PTO_T_MULTI_TILE ? t->inner : t;
+	enum pto_space space = pto_type_space(t);
+
+	if (space != PTO_SPACE_SCALING || tile->kind != PTO_T_TILE || tile->fractal != 32)
+		return space;
+	return tile->slayout == PTO_BOX_COL_MAJOR ? PTO_SPACE_SCALE_RIGHT : PTO_SPACE_SCALE_LEFT;
+}
+
 int64_t pto_type_bytes(const struct pto_type *t)
 {
 	int64_t bytes = elems[t->elem].bits / 8;
@@ -76,8 +86,9 @@ int64_t pto_type_bytes(const struct pto_type *t)
 
 const char *pto_space_name(enum pto_space space)
 {
-	static const char *const names[PTO_SPACES] = {
+	static const char *const names[PTO_MEMORIES] = {
 		"none", "gm", "mat", "left", "right", "acc", "vec", "bias", "scaling",
+		"left scaling", "right scaling",
 	};
 
 	return names[space];

@@ -41,7 +41,7 @@ struct machine {
 	bool one_tensor;		/* tensors are mixed: all count as one */
 	bool mixed;			/* found on the way: do it again with one_tensor */
 	bool full;			/* buffers without an address did not fit */
-	int64_t end[PTO_SPACES];	/* of buffers without an address */
+	int64_t end[PTO_MEMORIES];	/* of buffers without an address */
 };
 
 /**
