@@ -21,15 +21,15 @@ def authored():
         spec.loader.exec_module(module)
         for value in vars(module).values():
             if getattr(value, "node_kind", "") == "Program":
-                yield name, value
+                yield name, value, getattr(module, "PLATFORMS", ["a2a3sim"])[0]
 
 
 def main(folder):
     os.makedirs(folder, exist_ok=True)
-    programs = [*authored(), *((f"random_{i}", pl.parse(pypto_random.Program(i).text)) for i in range(30))]
-    for name, program in programs:
+    programs = [*authored(), *((f"random_{i}", pl.parse(pypto_random.Program(i).text), "a2a3sim") for i in range(30))]
+    for name, program, platform in programs:
         ir.serialize_to_file(program, os.path.join(folder, name))
-        ready = passes.PassManager.get_strategy("PTOAS").run_passes(program)
+        ready = passes.PassManager.get_strategy("PTOAS", platform).run_passes(program)
         ir.serialize_to_file(ready, os.path.join(folder, f"{name}_ready"))
 
 

@@ -23,10 +23,11 @@ def load(name):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("name", help="paged_attention, softmax, ...")
-    options.add_argument("--platform", default=runtime.default_platform())
+    options.add_argument("--platform", help="that the program is for; else the usual one")
     options.add_argument("--seed", type=int, default=1)
     options = options.parse_args()
     module, program = load(options.name)
+    options.platform = options.platform or getattr(module, "PLATFORMS", [runtime.default_platform()])[0]
     start = time.perf_counter()
     compiled = runtime.compile(program, options.platform)
     kernels = [f.name for f in program.functions.values() if f.func_type in (2, 9)]

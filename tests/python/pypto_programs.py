@@ -10,8 +10,13 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program
 NAMES = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(FOLDER, "*.py")))
 os.environ.setdefault("SIMPLER_CACHE_DIR", os.path.join(os.path.abspath(os.environ.get("SIMPLER_BUILD_DIR", "build")),
                                                         "cache"))
+A5_ONLY = {"mx_matmul"}
 CHOSEN = os.environ.get("SIMPLER_PYPTO_PROGRAMS")
 COMBINATIONS = [("a5sim", "CCE"), ("a5sim", "PTO"), ("a2a3sim", "CCE"), ("a2a3sim", "PTO")]
+
+
+def platform_of(name):
+    return "a5" if name in A5_ONLY else "a2a3"
 
 
 def load(name):
@@ -41,9 +46,11 @@ def inputs_of(module, seed=7):
 def runs_on(platform):
     """(program, back end) for the tests of a platform."""
     if CHOSEN:
-        return [(n, b) for n in (NAMES if CHOSEN == "all" else CHOSEN.split(",")) for b in ("PTO", "CCE")]
-    found = [(n, *COMBINATIONS[i % len(COMBINATIONS)]) for i, n in enumerate(NAMES)]
+        return [(n, b) for n in (NAMES if CHOSEN == "all" else CHOSEN.split(",")) for b in ("PTO", "CCE")
+                if platform == "a5sim" or n not in A5_ONLY]
+    found = [(n, *COMBINATIONS[i % len(COMBINATIONS)]) for i, n in enumerate(n for n in NAMES if n not in A5_ONLY)]
     found += [("softmax", *c) for c in COMBINATIONS] + [("matmul_memory", "a2a3sim", "PTO")]
+    found += [(n, "a5sim", b) for n in sorted(A5_ONLY) for b in ("PTO", "CCE")]
     return [(n, b) for n, p, b in dict.fromkeys(found) if p == platform]
 
 

@@ -5,7 +5,7 @@ import pytest
 np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
 from pypto import ir, passes  # noqa: E402
-from pypto_programs import CHOSEN, NAMES, agree, inputs_of, load, runs_on  # noqa: E402
+from pypto_programs import CHOSEN, NAMES, agree, inputs_of, load, platform_of, runs_on  # noqa: E402
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -22,7 +22,7 @@ def test_program_keeps_its_meaning_through_the_passes(name, strategy):
     module, program = load(name)
     entry = max(program.functions.values(), key=lambda f: f.func_type == 1).name
     for one in passes.PassManager.get_strategy(strategy).names:
-        program = passes.PassManager([one]).run_passes(program)
+        program = passes.PassManager([one], platform_of(name)).run_passes(program)
         args, expected = inputs_of(module)
         try:
             agree(module, ir.interpret(program, *args, function=entry if entry in program.functions else None), expected)

@@ -116,6 +116,8 @@ const char *pl_name(const struct front *f, const struct py_node *node);
 int front_annotation(struct front *f, const struct py_node *node, bool param,
 		     struct annotation *out);
 int front_dtype(struct front *f, const struct py_node *node, unsigned int *dtype);
+/* The same for a scalar, which not every element type has. */
+int front_scalar_dtype(struct front *f, const struct py_node *node, unsigned int *dtype);
 
 /* ---- Expressions (front_expr.c, front_op.c, front_call.c) ---- */
 

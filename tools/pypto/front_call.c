@@ -326,7 +326,7 @@ static struct ir_node *typed_const(struct front *f, const struct py_node *node)
 			  "pl.const(42, pl.INT32)");
 		return NULL;
 	}
-	if (front_dtype(f, node->args.at[1], &dtype))
+	if (front_scalar_dtype(f, node->args.at[1], &dtype))
 		return NULL;
 	if (dtype == DT_BOOL && v->kind == PY_BOOL)
 		return ir_bool(f->px, v->i, node->span);

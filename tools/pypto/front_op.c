@@ -492,7 +492,7 @@ static struct ir_node *scalar_call(struct front *f, const struct py_node *node, 
 	bool is_min = !strcmp(name, "min"), is_max = !strcmp(name, "max");
 
 	if (!strcmp(name, "cast") && node->args.n == 2 && !node->keywords.n) {
-		if (front_dtype(f, node->args.at[1], &dtype))
+		if (front_scalar_dtype(f, node->args.at[1], &dtype))
 			return NULL;
 		return ir_cast(f->px, first, dtype, node->span);
 	}

@@ -53,6 +53,19 @@ int front_dtype(struct front *f, const struct py_node *node, unsigned int *dtype
 	return -EINVAL;
 }
 
+int front_scalar_dtype(struct front *f, const struct py_node *node, unsigned int *dtype)
+{
+	if (front_dtype(f, node, dtype))
+		return -EINVAL;
+	if (!dtype_is_small(*dtype))
+		return 0;
+	diag_hint(f->px, diag_add(f->px, DIAG_TYPE, node->span,
+				  "There are no scalars of %s, only tensors and tiles",
+				  dtype_name(*dtype)),
+		  "Use pl.FP32");
+	return -EINVAL;
+}
+
 /* ---- Shapes ---- */
 
 static const char *const value_names[] = {
@@ -223,7 +236,7 @@ static int scalar(struct front *f, const struct py_node *dtype_node, struct anno
 {
 	unsigned int dtype;
 
-	if (front_dtype(f, dtype_node, &dtype))
+	if (front_scalar_dtype(f, dtype_node, &dtype))
 		return -EINVAL;
 	out->type = type_scalar(f->px, dtype);
 	return 0;

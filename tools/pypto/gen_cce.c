@@ -12,7 +12,8 @@
 
 static const char *tile_class(struct pto_gen *g, const struct pto_tile *t)
 {
-	static const char *const classes[] = { "", "Vec", "Mat", "Left", "Right", "Acc", "Bias" };
+	static const char *const classes[] = { "", "Vec", "Mat", "Left", "Right", "Acc", "Bias", "",
+					       "ScaleLeft", "ScaleRight" };
 	static const char *const pads[] = { "", ", PadValue::Zero", ", PadValue::Max",
 					    ", PadValue::Min" };
 	static const char *const boxes[] = { "NoneBox", "RowMajor", "ColMajor" };

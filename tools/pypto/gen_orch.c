@@ -16,7 +16,8 @@ const char *orch_dtype(struct orch *o, const struct ir_node *of)
 		{ DT_INT16, "INT16" }, { DT_INT8, "INT8" }, { DT_UINT8, "UINT8" },
 		{ DT_BF16, "BFLOAT16" }, { DT_INT64, "INT64" }, { DT_INDEX, "INT64" },
 		{ DT_UINT64, "UINT64" }, { DT_UINT16, "UINT16" }, { DT_UINT32, "UINT32" },
-		{ DT_BOOL, "BOOL" },
+		{ DT_BOOL, "BOOL" }, { DT_FP8E4M3FN, "FP8E4M3FN" }, { DT_FP8E8M0, "FP8E8M0" },
+		{ DT_FP8E5M2, "UINT8" },	/* the runtime has no name for it */
 	};
 	size_t i;
 

@@ -103,6 +103,8 @@ static unsigned int cvt_through(unsigned int from, unsigned int to, enum gen_arc
 	};
 	size_t i;
 
+	if ((dtype_is_small(from) && to != DT_FP32) || (dtype_is_small(to) && from != DT_FP32))
+		return DT_FP32;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].from == from && table[i].to == to &&
 		    !(arch == ARCH_A5 && (from == DT_BF16 && to == DT_FP16)))

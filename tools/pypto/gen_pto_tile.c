@@ -116,7 +116,8 @@ static const char *layout_name(unsigned int layout)
 
 const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space)
 {
-	static const char *const spaces[] = { "gm", "vec", "mat", "left", "right", "acc", "bias" };
+	static const char *const spaces[] = { "gm", "vec", "mat", "left", "right", "acc", "bias", "",
+					      "scaling", "scaling" };
 	bool late = is_late(g, type);
 
 	return px_printf(g->px,

@@ -159,6 +159,47 @@ static struct iv *run_matmul(struct op_run *r)
 	return v;
 }
 
+/* Elements of @x times their scales: 32 of them along dimension @k share one. */
+static struct operand scaled(struct op_run *r, const struct iv *x, const struct iv *scales, int k)
+{
+	union cell *c = cells_of(r->in, x, DT_FP64, 2, x->shape);
+	union cell *s = cells_of(r->in, scales, DT_FP64, 2, scales->shape);
+	int64_t index[2] = { 0 }, i = 0;
+
+	do {
+		int64_t row = k ? index[0] : index[0] / 32, col = k ? index[1] / 32 : index[1];
+
+		c[i++].f *= s[row * scales->shape[1] + col].f;
+	} while (index_next(index, 2, x->shape));
+	free(s);
+	return (struct operand){ c, x->shape[0], x->shape[1], false };
+}
+
+/* Code: as run_matmul(); each operand has its scales behind it. */
+static struct iv *run_matmul_mx(struct op_run *r)
+{
+	const struct iv *l = r->args[r->code], *m = r->args[r->code + 2];
+	struct iv *v = interp_result(r->fr, &r->call->node);
+	struct operand a, b;
+	union cell *out;
+
+	if (!v)
+		return NULL;
+	a = scaled(r, l, r->args[r->code + 1], 1);
+	b = scaled(r, m, r->args[r->code + 3], 0);
+	out = iv_alloc(r->in, (size_t)iv_count(v), sizeof(*out));
+	multiply(&a, &b, true, l->valid[1] < m->valid[0] ? l->valid[1] : m->valid[0], out);
+	if (r->code)
+		add_base(r, v, out, r->args[0]);
+	else if (r->args[4])
+		add_base(r, v, out, r->args[4]);
+	cells_put(v, out);
+	free(a.cells);
+	free(b.cells);
+	free(out);
+	return v;
+}
+
 /* One matrix of a stack: leading extents are broadcast. */
 static struct operand matrix_at(struct op_run *r, const struct iv *x, unsigned int dtype,
 				const int64_t *lead, uint32_t n_lead, bool transposed)
@@ -248,6 +289,8 @@ const struct op_entry *interp_ops_reduce(void)
 		{ "block.matmul", run_matmul, 0 }, { "block.gemv", run_matmul, 0 },
 		{ "block.matmul_bias", run_matmul, 0 }, { "block.gemv_bias", run_matmul, 0 },
 		{ "block.matmul_acc", run_matmul, 1 }, { "block.gemv_acc", run_matmul, 1 },
+		{ "block.matmul_mx", run_matmul_mx, 0 }, { "block.matmul_mx_bias", run_matmul_mx, 0 },
+		{ "block.matmul_mx_acc", run_matmul_mx, 1 },
 		{ "block.batch_matmul", run_stack, 0 }, { "tensor.matmul", run_stack, 0 },
 		{ NULL, NULL, 0 }
 	};

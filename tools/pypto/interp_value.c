@@ -267,8 +267,10 @@ static double round_float(unsigned int dtype, double v, int mode)
 	int exponent, quantum;
 	double r;
 
-	if (dtype == DT_FP64 || v == 0 || !isfinite(v))
-		return v;
+	if (dtype == DT_FP8E4M3FN && isinf(v))
+		return NAN;
+	if (dtype == DT_FP64 || dtype == DT_FP8E8M0 || v == 0 || !isfinite(v))
+		return v;	/* scales come from memory only, and stay what they are */
 	if (dtype == DT_FP32 && mode < 3 && mode != 2)
 		return (float)v;
 	p = precision_of(dtype);
@@ -345,6 +347,20 @@ union cell cell_convert(unsigned int from, unsigned int to, union cell cell, int
 
 /* ---- Elements in memory ---- */
 
+/* A power of two: its exponent, from -127 on; the last one is not a number. */
+static double unpack_scale(uint32_t bits)
+{
+	return bits == 0xff ? NAN : ldexp(1, (int)bits - 127);
+}
+
+static uint32_t pack_scale(double v)
+{
+	int exponent;
+
+	frexp(v, &exponent);
+	return isfinite(v) && v > 0 ? (uint32_t)(exponent + 126) : 0xff;
+}
+
 static double unpack(const struct small_float *s, uint32_t bits)
 {
 	uint32_t exponent = bits >> s->fraction & ((1u << s->exponent) - 1);
@@ -410,6 +426,8 @@ union cell cell_read(unsigned int dtype, const void *at)
 		c.f = f;
 	} else if (dtype == DT_FP64) {
 		memcpy(&c.f, at, sizeof(c.f));
+	} else if (dtype == DT_FP8E8M0) {
+		c.f = unpack_scale((uint32_t)read_int(at, 1, false));
 	} else {
 		s = small_float(dtype);
 		c.f = unpack(s, (uint32_t)read_int(at, interp_item_size(dtype), false));
@@ -430,7 +448,7 @@ void cell_write(unsigned int dtype, void *at, union cell cell)
 	} else if (dtype == DT_FP64) {
 		memcpy(at, &cell.f, sizeof(cell.f));
 	} else {
-		bits = pack(small_float(dtype), cell.f);
+		bits = dtype == DT_FP8E8M0 ? pack_scale(cell.f) : pack(small_float(dtype), cell.f);
 		memcpy(at, &bits, interp_item_size(dtype));
 	}
 }

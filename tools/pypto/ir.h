@@ -38,6 +38,8 @@ const char *dtype_name(unsigned int code);
 bool dtype_is_float(unsigned int code);
 bool dtype_is_int(unsigned int code);		/* signed, unsigned or INDEX; not BOOL */
 bool dtype_is_signed(unsigned int code);
+/* Floats of eight bits with generated code: they are kept and multiplied, not computed with. */
+bool dtype_is_small(unsigned int code);
 /* Section 4.2: which of two element types an operation on both has. */
 unsigned int dtype_promote(unsigned int a, unsigned int b);
 bool dtype_holds(unsigned int code, int64_t value);
@@ -57,7 +59,8 @@ enum px_enum {
 	EN_CMP_TYPE,
 	EN_CLASSES
 };
-enum memory_space { MS_DDR, MS_VEC, MS_MAT, MS_LEFT, MS_RIGHT, MS_ACC, MS_BIAS };
+enum memory_space { MS_DDR, MS_VEC, MS_MAT, MS_LEFT, MS_RIGHT, MS_ACC, MS_BIAS, MS_LEFT_SCALE = 8,
+		    MS_RIGHT_SCALE, MS_SPACES };
 enum function_type { FN_OPAQUE, FN_ORCHESTRATION, FN_INCORE, FN_BLOCK_INCORE = 9 };
 enum direction { DIR_IN, DIR_OUT, DIR_INOUT, DIR_PIPE_IN, DIR_PIPE_OUT };
 enum for_kind { FOR_SEQUENTIAL, FOR_PARALLEL, FOR_UNROLL };

@@ -32,9 +32,10 @@ static int64_t extent(const struct ir_node *dim)
 const struct pto_type *machine_tile(struct machine *mc, const struct ir_type *type)
 {
 	static const uint8_t boxes[] = { PTO_NONE_BOX, PTO_BOX_ROW_MAJOR, PTO_BOX_COL_MAJOR };
+	enum pto_space space = machine_space(type->memref ? type->memref->space : MS_VEC);
 	struct pto_type t = {
 		.kind = PTO_T_TILE, .elem = (uint8_t)elem_of(mc, type->dtype), .rank = 2,
-		.space = (uint8_t)machine_space(type->memref ? type->memref->space : MS_VEC),
+		.space = space < PTO_SPACES ? (uint8_t)space : PTO_SPACE_SCALING,
 		.blayout = type->view.blayout == TL_COL_MAJOR ? PTO_COL_MAJOR : PTO_ROW_MAJOR,
 		.slayout = boxes[type->view.slayout], .fractal = type->view.fractal,
 		.dim = { 1, 1 },
@@ -307,7 +308,8 @@ enum pto_space machine_space(enum memory_space space)
 {
 	static const uint8_t spaces[] = { PTO_SPACE_GM, PTO_SPACE_VEC, PTO_SPACE_MAT,
 					  PTO_SPACE_LEFT, PTO_SPACE_RIGHT, PTO_SPACE_ACC,
-					  PTO_SPACE_BIAS };
+					  PTO_SPACE_BIAS, PTO_SPACE_NONE,
+					  PTO_SPACE_SCALE_LEFT, PTO_SPACE_SCALE_RIGHT };
 
 	return spaces[space];
 }

@@ -386,6 +386,16 @@ static bool args_count(struct op_use *use, const struct op_param *params, unsign
 	return false;
 }
 
+static bool args_taken(struct op_use *use)
+{
+	uint32_t i;
+
+	for (i = 0; i < use->args.n; i++)
+		if (use->args.at[i] && !rule_takes(use, use->args.at[i]->type))
+			return false;
+	return true;
+}
+
 struct ir_node *op_call(struct op_use *use)
 {
 	struct op_param params[OP_MAX_PARAMS];
@@ -398,8 +408,10 @@ struct ir_node *op_call(struct op_use *use)
 		return NULL;
 	while (use->args.n && !use->args.at[use->args.n - 1])
 		use->args.n--;
+	if (!args_taken(use))
+		return NULL;
 	type = use->op->rule(use);
-	if (!type)
+	if (!type || !rule_takes(use, type))
 		return NULL;
 	call = ir_new(use->px, IR_CALL, use->span, type);
 	call->op = use->op;

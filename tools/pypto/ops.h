@@ -60,6 +60,9 @@ struct ir_node *op_call(struct op_use *use);
 /* A copy of @call with other arguments, for passes. */
 struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_list args);
 
+/* Whether the operator takes elements of eight-bit floats; false with a mistake (rules_mx.c). */
+bool rule_takes(struct op_use *use, const struct ir_type *type);
+
 const struct ir_attr *op_attr(const struct op_use *use, const char *key);
 /* An attribute of a call, NULL: it has none of this name; its number, 0: none. */
 const struct ir_attr *call_attr_at(const struct ir_call *call, const char *key);

@@ -97,6 +97,9 @@ int pass_check(struct px *px, const struct px_pass *pass, const struct ir_progra
 /* check_values.c: whether each tile is in its buffer where it is read. Return: 0, or -EINVAL. */
 int pass_check_values(struct px *px, const struct px_pass *pass, const struct ir_function *f);
 
+/* platform.c: a mistake for each call in a kernel that @arch has no instruction for. */
+void platform_check(struct px *px, const struct ir_program *program, int arch);
+
 /* Whether a function has synchronisation of its own. */
 bool pass_has_sync(const struct ir_function *f);
 

@@ -7,8 +7,6 @@
 #include "memref.h"
 #include "pass.h"
 
-#define SPACES	(MS_BIAS + 1)
-
 struct place {
 	struct px *px;
 	struct ir_list buffers;		/* in order of ids */
@@ -34,7 +32,7 @@ static int by_id(const void *a, const void *b)
 
 static void place_all(struct place *p)
 {
-	uint64_t end[SPACES] = { 0 };
+	uint64_t end[MS_SPACES] = { 0 };
 	uint32_t i;
 
 	if (p->buffers.n)
@@ -58,8 +56,8 @@ static void place_all(struct place *p)
 
 static void check_usage(struct px *px, const struct ir_function *f, const struct place *p, int arch)
 {
-	uint64_t end[SPACES] = { 0 };
-	const struct ir_memref *first[SPACES] = { NULL };
+	uint64_t end[MS_SPACES] = { 0 };
+	const struct ir_memref *first[MS_SPACES] = { NULL };
 	uint32_t i;
 	unsigned int space;
 
@@ -71,7 +69,7 @@ static void check_usage(struct px *px, const struct ir_function *f, const struct
 		if (!first[m->space] && end[m->space] > (uint64_t)limit)
 			first[m->space] = m;
 	}
-	for (space = 0; space < SPACES; space++)
+	for (space = 0; space < MS_SPACES; space++)
 		if (first[space])
 			diag_hint(px, diag_add(px, DIAG_COMPILE, first[space]->node.span,
 					       "Function '%s': %s buffer usage (%llu bytes) exceeds platform limit (%lld bytes)",

@@ -162,6 +162,31 @@ static struct ir_call *with_bias(struct memrefs *m, struct ir_call *call)
 	return call;
 }
 
+/* Operands of a product with scales, behind the accumulator, each in its own memory. */
+static void check_operands(struct memrefs *m, const struct ir_call *call)
+{
+	static const struct { uint8_t space; const char *what; } places[] = {
+		{ MS_LEFT, "left operand" }, { MS_LEFT_SCALE, "left scales" },
+		{ MS_RIGHT, "right operand" }, { MS_RIGHT_SCALE, "right scales" },
+	};
+	uint32_t first = call->op->rule == rule_matmul_mx_acc, i;
+
+	if (!first && call->op->rule != rule_matmul_mx && call->op->rule != rule_matmul_mx_bias)
+		return;
+	for (i = 0; i < 4; i++) {
+		const struct ir_memref *at = memref_of(m, call->args.at[first + i]);
+		const char *space = enum_name(EN_MEMORY_SPACE, places[i].space);
+
+		if (at && at->space != places[i].space)
+			diag_hint(m->px, diag_add(m->px, DIAG_OPERATION, call->node.span,
+						  "pl.%s() needs its %s in %s, not in %s",
+						  call->op->pl, places[i].what, space,
+						  enum_name(EN_MEMORY_SPACE, at->space)),
+				  "Move it there: pl.move(..., target_memory=pl.MemorySpace.%s)",
+				  space);
+	}
+}
+
 /* Another argument is in the buffer that the call changes. */
 static bool reads_itself(const struct memrefs *m, const struct ir_call *call)
 {
@@ -181,6 +206,7 @@ static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
 	uint32_t at = life_start(&m->life, &s->node);
 	struct ir_node *copy;
 
+	check_operands(m, call);
 	if (call->args.n)
 		call = with_bias(m, call);
 	if (!overwrites(call) || !buffer ||
@@ -380,6 +406,6 @@ static struct ir_function *init_function(struct px *px, struct ir_function *old,
 struct ir_program *pass_init_memref(struct px *px, struct ir_program *program,
 				    const struct pass_options *options)
 {
-	(void)options;
+	platform_check(px, program, options->arch);
 	return pass_each(px, program, init_function, program);
 }

@@ -24,7 +24,7 @@ struct reuse {
 	struct var_map units;		/* memory reference -> struct unit */
 	struct var_map calls;		/* variable -> the call that defines it */
 	struct unit *first, **end;	/* by first definition */
-	struct unit *buffers[MS_BIAS + 1], **buffers_end[MS_BIAS + 1];
+	struct unit *buffers[MS_SPACES], **buffers_end[MS_SPACES];
 	struct var_map replaced;
 };
 
@@ -113,7 +113,7 @@ static struct ir_function *reuse_function(struct px *px, struct ir_function *f, 
 	(void)data;
 	if (pass_has_sync(f))	/* its author counts on these buffers (D31) */
 		return f;
-	for (i = 0; i <= MS_BIAS; i++)
+	for (i = 0; i < MS_SPACES; i++)
 		r.buffers_end[i] = &r.buffers[i];
 	life_of(px, f, &r.life);
 	ir_walk(f->body, note_call, &r);

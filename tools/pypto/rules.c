@@ -266,6 +266,9 @@ const struct ir_type *rule_not_bits(struct op_use *use)
 
 const struct ir_type *rule_cast(struct op_use *use)
 {
+	if (!rule_converts(use, arg_type(use, 0)->dtype,
+			   (unsigned int)op_attr(use, "target_type")->i))
+		return NULL;
 	return with_dtype(use, arg_type(use, 0), (unsigned int)op_attr(use, "target_type")->i);
 }
 

@@ -35,4 +35,20 @@ void rule_layout(struct ir_type *type, enum tile_layout blayout, enum tile_layou
 		 unsigned int fractal);
 struct ir_node *rule_one(struct op_use *use);	/* the extent 1 */
 
+/* rules_memory.c: the type of the product of arguments @l and @r, and what goes with it */
+const struct ir_type *rule_product(struct op_use *use, unsigned int l, unsigned int r);
+const struct ir_type *rule_check_acc(struct op_use *use, const struct ir_type *type);
+const struct ir_type *rule_check_bias(struct op_use *use, unsigned int i,
+				      const struct ir_type *type);
+
+/*
+ * rules_mx.c: whether the element type of a tile may be in @space, where scales get their layout;
+ * false with a mistake.
+ */
+bool rule_place(struct op_use *use, struct ir_type *type, int64_t space);
+/* Whether tile 0 of eight-bit floats fills the boxes of @type, which it is moved to; or a mistake. */
+bool rule_keeps_boxes(struct op_use *use, const struct ir_type *type, int64_t space, bool across);
+/* Eight-bit floats become other floats, and floats become them; false with a mistake. */
+bool rule_converts(struct op_use *use, unsigned int from, unsigned int to);
+
 #endif

@@ -139,7 +139,7 @@ const struct ir_type *rule_load(struct op_use *use)
 			type->view.valid = valid;
 	}
 	tile_layout(type, space);
-	return type;
+	return rule_place(use, type, space) ? type : NULL;
 }
 
 const struct ir_type *rule_store(struct op_use *use)
@@ -152,8 +152,9 @@ const struct ir_type *rule_store(struct op_use *use)
 	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape) ||
 	    !inside(use, arg_list(use, 1), arg_list(use, 2), &tensor->shape))
 		return NULL;
-	if (tile->dtype != tensor->dtype && strcmp(use->op->name, "block.l0c_store") &&
-	    !(tile->view.fractal == 1024))
+	if (tile->dtype != tensor->dtype &&
+	    ((strcmp(use->op->name, "block.l0c_store") && tile->view.fractal != 1024) ||
+	     dtype_is_small(tensor->dtype)))
 		return rule_error(use, "cannot store %s elements into a %s tensor",
 				  dtype_name(tile->dtype), dtype_name(tensor->dtype));
 	for (i = 0; i < shape.n && shape.n == have->n; i++)
@@ -179,8 +180,13 @@ const struct ir_type *rule_move(struct op_use *use)
 	if (space == MS_VEC || space == MS_BIAS)
 		rule_layout(type, TL_ROW_MAJOR, TL_NONE_BOX, 512);
 	tile_layout(type, space);
+	if (!rule_place(use, type, space) ||
+	    !rule_keeps_boxes(use, type, space, op_attr(use, "transpose")->i))
+		return NULL;
 	if (!op_attr(use, "transpose")->i)
 		return type;
+	if (type->dtype == DT_FP8E8M0)
+		return rule_error(use, "cannot transpose scales; load them from a tensor that has them the other way round");
 	if (type->shape.n != 2)
 		return rule_error(use, "can transpose two dimensions only, but got %s",
 				  shape_text(use->px, &src->shape));
@@ -209,7 +215,7 @@ const struct ir_type *rule_create_tile(struct op_use *use)
 							     op_attr(use, "dtype")->i);
 
 	tile_layout(type, op_attr(use, "target_memory")->i);
-	return type;
+	return rule_place(use, type, op_attr(use, "target_memory")->i) ? type : NULL;
 }
 
 const struct ir_type *rule_full(struct op_use *use)
@@ -245,7 +251,7 @@ const struct ir_type *rule_extract(struct op_use *use)
 	if (!inside(use, &at, arg_list(use, 3), &src->shape))
 		return NULL;
 	tile_layout(type, op_attr(use, "target_memory")->i);
-	return type;
+	return rule_place(use, type, op_attr(use, "target_memory")->i) ? type : NULL;
 }
 
 /* ---- Shape ---- */
@@ -380,7 +386,7 @@ const struct ir_type *rule_transpose(struct op_use *use)
 
 /* ---- Matrix ---- */
 
-static const struct ir_type *product(struct op_use *use, unsigned int l, unsigned int r)
+const struct ir_type *rule_product(struct op_use *use, unsigned int l, unsigned int r)
 {
 	const struct ir_type *a = arg_type(use, l), *b = arg_type(use, r);
 	struct ir_list shape = { 0 }, valid = { 0 };
@@ -419,10 +425,10 @@ static const struct ir_type *product_equal(struct op_use *use, unsigned int l, u
 	if (a->dtype != b->dtype)
 		return rule_error(use, "requires equal element types, but got %s and %s",
 				  dtype_name(a->dtype), dtype_name(b->dtype));
-	return product(use, l, r);
+	return rule_product(use, l, r);
 }
 
-static const struct ir_type *check_acc(struct op_use *use, const struct ir_type *type)
+const struct ir_type *rule_check_acc(struct op_use *use, const struct ir_type *type)
 {
 	if (type && !shape_equal(&type->shape, &arg_type(use, 0)->shape))
 		return rule_error(use, "requires an accumulator %s, but got %s",
@@ -434,8 +440,8 @@ static const struct ir_type *check_acc(struct op_use *use, const struct ir_type 
 	return type;
 }
 
-static const struct ir_type *check_bias(struct op_use *use, unsigned int i,
-					const struct ir_type *type)
+const struct ir_type *rule_check_bias(struct op_use *use, unsigned int i,
+				      const struct ir_type *type)
 {
 	const struct ir_type *bias = arg_type(use, i);
 
@@ -456,27 +462,12 @@ const struct ir_type *rule_matmul(struct op_use *use)
 
 const struct ir_type *rule_matmul_acc(struct op_use *use)
 {
-	return check_acc(use, product_equal(use, 1, 2));
+	return rule_check_acc(use, product_equal(use, 1, 2));
 }
 
 const struct ir_type *rule_matmul_bias(struct op_use *use)
 {
-	return check_bias(use, 2, product_equal(use, 0, 1));
-}
-
-const struct ir_type *rule_matmul_mx(struct op_use *use)
-{
-	return product(use, 0, 2);
-}
-
-const struct ir_type *rule_matmul_mx_acc(struct op_use *use)
-{
-	return check_acc(use, product(use, 1, 3));
-}
-
-const struct ir_type *rule_matmul_mx_bias(struct op_use *use)
-{
-	return check_bias(use, 4, product(use, 0, 2));
+	return rule_check_bias(use, 2, product_equal(use, 0, 1));
 }
 
 /* [..., M, K] times [..., K, N], leading extents broadcast. */
@@ -519,6 +510,7 @@ const struct ir_type *rule_tensor_matmul(struct op_use *use)
 	bool ta = op_attr(use, "a_trans")->i, tb = op_attr(use, "b_trans")->i;
 	struct ir_list shape = { 0 };
 	struct ir_node *ka, *kb;
+	unsigned int dtype;
 
 	if (!a->shape.n || !b->shape.n)
 		return rule_error(use, "requires at least one dimension");
@@ -533,8 +525,11 @@ const struct ir_type *rule_tensor_matmul(struct op_use *use)
 		list_push(use->px, &shape, matrix_dim(a, ta, 0));
 	if (b->shape.n > 1)
 		list_push(use->px, &shape, matrix_dim(b, tb, 1));
-	return rule_type(use, a, shape,
-			 out ? (unsigned int)out->i : dtype_promote(a->dtype, b->dtype));
+	dtype = out ? (unsigned int)out->i : dtype_promote(a->dtype, b->dtype);
+	if (dtype_is_small(dtype))
+		return rule_error(use, "gives no %s elements; say out_dtype=pl.FP32",
+				  dtype_name(dtype));
+	return rule_type(use, a, shape, dtype);
 }
 
 /* ---- Tensors ---- */

@@ -54,6 +54,11 @@ bool dtype_is_signed(unsigned int code)
 	return code >= 0x10 && code < 0x20;
 }
 
+bool dtype_is_small(unsigned int code)
+{
+	return code == DT_FP8E4M3FN || code == DT_FP8E5M2 || code == DT_FP8E8M0;
+}
+
 bool dtype_is_int(unsigned int code)
 {
 	return code >= 0x10 && code < 0x30;
@@ -91,7 +96,8 @@ static const struct enum_class {
 	const char *members[10];
 } enums[EN_CLASSES] = {
 	[EN_MEMORY_SPACE] = { "MemorySpace",
-			      { "DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias" } },
+			      { "DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias", NULL,
+				"LeftScale", "RightScale" } },
 	[EN_TENSOR_LAYOUT] = { "TensorLayout", { "ND", "DN", "NZ" } },
 	[EN_TILE_LAYOUT] = { "TileLayout", { "none_box", "row_major", "col_major" } },
 	[EN_TILE_PAD] = { "TilePad", { "null", "zero", "max", "min" } },
@@ -265,6 +271,9 @@ int64_t type_unit(const struct ir_type *type, uint32_t from_end)
 		return 1;
 	if (from_end == 1 && rows->kind == IR_CONST_INT && IR_AS(rows, const)->value == 1)
 		return 1;
+	/* their accumulators are not known by their type, so boxes are filled as they lie */
+	if (dtype_is_small(type->dtype))
+		return (type->view.slayout == TL_COL_MAJOR) == (from_end == 1) ? 32 : 16;
 	return bits <= 8 || type->dtype == DT_INT32 ? 32 : 16;
 }
 

@@ -325,17 +325,19 @@ static PyObject *run_pass(PyObject *module, PyObject *args)
 /* Bytes of each space on the chip that kernels may use. */
 static PyObject *memory_limits(PyObject *module, PyObject *args)
 {
-	PyObject *out;
+	PyObject *out, *number;
 	int space, arch;
+	int64_t bytes;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "i", &arch))
 		return NULL;
 	out = PyDict_New();
-	for (space = MS_VEC; out && space <= MS_BIAS; space++) {
-		int64_t bytes = pto_capacity(machine_space(space), arch ? PTO_ARCH_A5 : PTO_ARCH_A3);
-		PyObject *number = PyLong_FromLongLong(bytes);
-
+	for (space = MS_VEC; out && space < MS_SPACES; space++) {
+		if (!enum_name(EN_MEMORY_SPACE, space))
+			continue;
+		bytes = pto_capacity(machine_space(space), arch ? PTO_ARCH_A5 : PTO_ARCH_A3);
+		number = PyLong_FromLongLong(bytes);
 		if (!number || PyDict_SetItemString(out, enum_name(EN_MEMORY_SPACE, space), number))
 			Py_CLEAR(out);
 		Py_XDECREF(number);

@@ -7,7 +7,7 @@ from . import _core
 _FORMATS = {"BOOL": "?", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "INDEX": "q", "UINT8": "B", "UINT16": "H",
             "UINT32": "I", "UINT64": "Q", "FP32": "f", "FP64": "d"}
 _NUMPY = {"BOOL": "bool", "INDEX": "int64", "FP16": "float16", "FP32": "float32", "FP64": "float64", "BF16": "uint16",
-          "FP8E4M3FN": "uint8", "FP8E5M2": "uint8"}
+          "FP8E4M3FN": "uint8", "FP8E5M2": "uint8", "FP8E8M0": "uint8"}
 
 
 def entry_of(node, name=None):

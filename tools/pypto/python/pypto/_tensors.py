@@ -25,7 +25,8 @@ DTYPES = {row[0]: Element(*row) for row in (
     ("UINT16", 2, "UINT16", "uint16", "uint16"), ("UINT32", 4, "UINT32", "uint32", "uint32"),
     ("UINT64", 8, "UINT64", "uint64", "uint64"), ("FP16", 2, "FLOAT16", "float16", "float16"),
     ("FP32", 4, "FLOAT32", "float32", "float32"), ("BF16", 2, "BFLOAT16", "uint16", "bfloat16"),
-    ("FP8E4M3FN", 1, "FP8E4M3FN", "uint8", "float8_e4m3fn"))}
+    ("FP8E4M3FN", 1, "FP8E4M3FN", "uint8", "float8_e4m3fn"), ("FP8E5M2", 1, "UINT8", "uint8", "float8_e5m2"),
+    ("FP8E8M0", 1, "FP8E8M0", "uint8", "float8_e8m0fnu"))}
 
 
 class Word:

@@ -10,7 +10,7 @@ _CCE_ONLY, _APART, _TO_TILES = 1, 2, 4
 _STRATEGIES = {"Default": _APART, "PTOAS": _APART | _CCE_ONLY, "DebugTileOptimization": _APART | _TO_TILES}
 _LEVELS = ("none", "basic")
 _KERNELS = (2, 9)  # InCore, BlockInCore
-_SPACES = ("DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias")
+_SPACES = ("DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias", None, "LeftScale", "RightScale")
 _active = contextvars.ContextVar("pypto.passes", default=None)
 
 
