@@ -5,7 +5,7 @@ import re
 import pytest
 
 pl = pytest.importorskip("pypto.language")
-from pypto import _core, passes  # noqa: E402
+from pypto import _core, backend, ir, passes  # noqa: E402
 
 T = "pl.Tensor[[32, 64], pl.FP32]"
 K_ADD = f"""
@@ -247,7 +247,6 @@ return o
 
 def test_case_50_missing_functions_are_listed():
     p = lowered(program("r = pl.create_tensor([32, 64], dtype=pl.FP32)\nr = self.k_add(x, y, r)\nreturn r"))
-    from pypto import ir
     callee = b"\xa4name\xa5k_add\xadis_global_var"
     data = ir.serialize(p)
     assert data.count(callee) == 1
@@ -256,7 +255,7 @@ def test_case_50_missing_functions_are_listed():
         _core.describe_program(ir.deserialize(data))
 
 
-def test_case_49_mixed_kernels_name_both_pipes():
+def test_case_49_mixed_kernels_name_both_pipes(tmp_path):
     kernel = """
     @pl.function(type=pl.FunctionType.InCore)
     def k(self, a: pl.Tensor[[16, 16], pl.FP16], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]
@@ -270,6 +269,11 @@ def test_case_49_mixed_kernels_name_both_pipes():
     body = "r = pl.create_tensor([16, 16], dtype=pl.FP32)\nr = self.k(a, r)\nreturn r"
     text = text_of(body, kernels=kernel.replace("EXPR", "c"), head=head)
     assert "pto2_rt_submit_task(rt, 0, PTO2_WORKER_CUBE, params_t0, 2);" in text
+    backend.reset_for_testing()
+    ir.compile(program(body, kernels=kernel.replace("EXPR", "c"), head=head), tmp_path, skip_ptoas=True, dump_passes=False)
+    backend.reset_for_testing()
+    assert [f.name for f in (tmp_path / "kernels" / "aic").iterdir()] == ["k.pto"]
+    assert not (tmp_path / "kernels" / "aiv").exists()
     with pytest.raises(ValueError, match=r"Matrix \(M\) and Vector \(V\)"):
         text_of(body, kernels=kernel.replace("EXPR", "pl.relu(pl.move(c, target_memory=pl.MemorySpace.Vec))"), head=head)
 

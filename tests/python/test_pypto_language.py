@@ -144,10 +144,17 @@ def test_case_14_dispatch_by_type():
 
 def test_case_15_no_exp_of_scalars():
     one(pl.InvalidOperationError, "Operation 'exp' is not supported for scalar arguments", "x = pl.exp(1.0)")
+    with pytest.raises(pl.InvalidOperationError, match="Operation 'exp' is not supported for scalar arguments") as info:
+        pl.parse("@pl.function\ndef f(s: pl.Scalar[pl.FP32]):\n    x = pl.exp(s)\n")
+    assert info.value.hint == "Supported scalar ops: min, max"
+    assert (info.value.span.line, info.value.span.column) == (3, 9)
 
 
 def test_case_16_shapes_must_be_compatible():
     one(pl.InvalidOperationError, "requires compatible shapes, but got [16, 16] and [8]", "x = pl.add(a, v)")
+    with pytest.raises(pl.InvalidOperationError, match=r"requires compatible shapes, but got \[4, 8\] and \[5\]") as info:
+        pl.parse("@pl.function\ndef f(a: pl.Tensor[[4, 8], pl.FP32], b: pl.Tensor[[5], pl.FP32]):\n    x = pl.add(a, b)\n")
+    assert (info.value.span.line, info.value.span.column) == (3, 9)
 
 
 @pytest.mark.parametrize("a, b, result", [("FP16", "FP32", "FP32"), ("INT32", "UINT32", "INT32"),
@@ -208,7 +215,7 @@ def test_case_22_text_entry_points():
 def test_case_23_incore_region_is_a_scope():
     f = pl.parse("@pl.function\ndef f(x: pl.InOut[pl.Tensor[[8], pl.FP32]]):\n    with pl.incore():\n"
                  "        t = pl.load(x, [0], [8])\n        x = pl.store(t, [0], [8], x)\n")
-    assert f.body.node_kind == "ScopeStmt"
+    assert f.body.node_kind == "ScopeStmt" and str(f).splitlines()[2] == "    with pl.incore():"
 
 
 def test_case_61_no_cluster_allocation_in_kernels():
@@ -251,56 +258,85 @@ def test_the_label_under_a_mistake_is_the_first_sentence_of_the_message():
     assert "^ Unsupported function call: pl.laod\n" in str(error) + "\n"
 
 
-@pytest.mark.parametrize("cls, text, lines", [
-    (pl.ParserSyntaxError, "pl.range() requires at least 1 argument (stop)", ["for i in pl.range():", "    x = 1"]),
-    (pl.ParserSyntaxError, "Unknown keyword argument 'k' in range()", ["for i in pl.range(4, k=1):", "    x = 1"]),
-    (pl.ParserSyntaxError, "must be a simple name or", ["for a.b in pl.range(4):", "    x = 1"]),
-    (pl.ParserSyntaxError, "must be a tuple when init_values is provided",
+@pytest.mark.parametrize("cls, place, text, lines", [
+    (pl.ParserSyntaxError, (3, 14), "pl.range() requires at least 1 argument (stop)", ["for i in pl.range():", "    x = 1"]),
+    (pl.ParserSyntaxError, (3, 26), "Unknown keyword argument 'k' in range()", ["for i in pl.range(4, k=1):", "    x = 1"]),
+    (pl.ParserSyntaxError, (3, 9), "must be a simple name or", ["for a.b in pl.range(4):", "    x = 1"]),
+    (pl.ParserSyntaxError, (3, 9), "must be a tuple when init_values is provided",
      ["for i in pl.range(4, init_values=(a,)):", "    x = 1"]),
-    (pl.ParserSyntaxError, "chunk cannot be combined with init_values",
+    (pl.ParserSyntaxError, (3, 20), "chunk cannot be combined with init_values",
      ["for i, (x,) in pl.range(4, init_values=(a,), chunk=2):", "    pl.yield_(x)"]),
-    (pl.ParserSyntaxError, "pl.while_() requires init_values", ["for (x,) in pl.while_():", "    pl.cond(True)"]),
-    (pl.ParserSyntaxError, "First statement in pl.while_() body must be pl.cond(condition)",
+    (pl.ParserSyntaxError, (3, 17), "pl.while_() requires init_values", ["for (x,) in pl.while_():", "    pl.cond(True)"]),
+    (pl.ParserSyntaxError, (4, 9), "First statement in pl.while_() body must be pl.cond(condition)",
      ["for (x,) in pl.while_(init_values=(1,)):", "    pl.yield_(x)"]),
-    (pl.ParserSyntaxError, "The step of a loop must not be zero", ["for i in pl.range(0, 4, 0):", "    x = i"]),
-    (pl.ParserSyntaxError, "Only simple comparisons supported", ["x = 1 < 2 < 3"]),
-    (pl.ParserSyntaxError, "after the return", ["return", "x = 1"]),
-    (pl.ParserTypeError, "Operator 'add' requires same numeric dtype category", ["x = 1 + 1.0"]),
-    (pl.ParserTypeError, "does not fit into 64 bits", ["x = 99999999999999999999"]),
-    (pl.ParserTypeError, "does not fit into INT8", ["x = pl.const(300, pl.INT8)"]),
-    (pl.ParserTypeError, "Unknown dtype: FP99", ["x = pl.const(1, pl.FP99)"]),
-    (pl.ParserTypeError, "Division by zero", ["x = 1 // 0"]),
-    (pl.UndefinedVariableError, "Undefined variable 'x'", ["y = x"]),
-    (pl.UndefinedVariableError, "may be undefined", ["if 1 < 2:", "    x = 1", "y = x"]),
-    (pl.UndefinedVariableError, "may be undefined", ["for i in pl.range(4):", "    x = 1", "y = x"]),
-    (pl.UnsupportedFeatureError, "Unsupported statement type: Break", ["while True:", "    break"]),
-    (pl.UnsupportedFeatureError, "Unsupported expression type: IfExp", ["x = 1 if True else 2"]),
-    (pl.UnsupportedFeatureError, "Unsupported function call: pl.loadd", ["x = pl.loadd(a)"]),
-    (pl.UnsupportedFeatureError, "Unsupported context manager", ["with open(1):", "    x = 1"]),
-    (pl.UnsupportedFeatureError, "Only single context manager", ["with pl.incore(), pl.incore():", "    x = 1"]),
-    (pl.InvalidOperationError, "Unknown tensor operation: foo", ["x = pl.tensor.foo(a)"]),
-    (pl.InvalidOperationError, "Unknown system operation: foo", ["pl.system.foo()"]),
-    (pl.InvalidOperationError, "requires at least one argument for type dispatch", ["x = pl.add()"]),
-    (pl.InvalidOperationError, "Scalar binary operation 'min' requires exactly 2 arguments, got 1", ["x = pl.min(1)"]),
-    (pl.InvalidOperationError, "Unknown kwarg 'foo' for operator 'block.load'",
+    (pl.ParserSyntaxError, (3, 29), "The step of a loop must not be zero", ["for i in pl.range(0, 4, 0):", "    x = i"]),
+    (pl.ParserSyntaxError, (3, 9), "Only simple comparisons supported", ["x = 1 < 2 < 3"]),
+    (pl.ParserSyntaxError, (4, 5), "after the return", ["return", "x = 1"]),
+    (pl.ParserTypeError, (3, 9), "Operator 'add' requires same numeric dtype category", ["x = 1 + 1.0"]),
+    (pl.ParserTypeError, (3, 9), "does not fit into 64 bits", ["x = 99999999999999999999"]),
+    (pl.ParserTypeError, (3, 9), "does not fit into INT8", ["x = pl.const(300, pl.INT8)"]),
+    (pl.ParserTypeError, (3, 21), "Unknown dtype: FP99", ["x = pl.const(1, pl.FP99)"]),
+    (pl.ParserTypeError, (3, 9), "Division by zero", ["x = 1 // 0"]),
+    (pl.UndefinedVariableError, (3, 9), "Undefined variable 'x'", ["y = x"]),
+    (pl.UndefinedVariableError, (5, 9), "may be undefined", ["if 1 < 2:", "    x = 1", "y = x"]),
+    (pl.UndefinedVariableError, (5, 9), "may be undefined", ["for i in pl.range(4):", "    x = 1", "y = x"]),
+    (pl.UnsupportedFeatureError, (4, 9), "Unsupported statement type: Break", ["while True:", "    break"]),
+    (pl.UnsupportedFeatureError, (3, 9), "Unsupported expression type: IfExp", ["x = 1 if True else 2"]),
+    (pl.UnsupportedFeatureError, (3, 9), "Unsupported function call: pl.loadd", ["x = pl.loadd(a)"]),
+    (pl.UnsupportedFeatureError, (3, 10), "Unsupported context manager", ["with open(1):", "    x = 1"]),
+    (pl.UnsupportedFeatureError, (3, 5), "Only single context manager", ["with pl.incore(), pl.incore():", "    x = 1"]),
+    (pl.InvalidOperationError, (3, 9), "Unknown tensor operation: foo", ["x = pl.tensor.foo(a)"]),
+    (pl.InvalidOperationError, (3, 5), "Unknown system operation: foo", ["pl.system.foo()"]),
+    (pl.InvalidOperationError, (3, 9), "requires at least one argument for type dispatch", ["x = pl.add()"]),
+    (pl.InvalidOperationError, (3, 9), "Scalar binary operation 'min' requires exactly 2 arguments, got 1", ["x = pl.min(1)"]),
+    (pl.InvalidOperationError, (3, 38), "Unknown kwarg 'foo' for operator 'block.load'",
      ["x = pl.load(a, [0, 0], [16, 16], foo=3)"]),
-    (pl.InvalidOperationError, "The operator block.load requires 3 to 4 arguments, but got 2", ["x = pl.load(a, [0, 0])"]),
-    (pl.InvalidOperationError, "The operator block.load requires first argument to be a TensorType, but got ScalarType",
+    (pl.InvalidOperationError, (3, 9), "The operator block.load requires 3 to 4 arguments, but got 2", ["x = pl.load(a, [0, 0])"]),
+    (pl.InvalidOperationError, (3, 9), "The operator block.load requires first argument to be a TensorType, but got ScalarType",
      ["x = pl.load(1, [0, 0], [16, 16])"]),
-    (pl.InvalidOperationError, "reaches outside of [16, 16]", ["x = pl.load(a, [0, 8], [16, 16])"]),
-    (pl.InvalidOperationError, "Parameter 'a' is read-only",
+    (pl.InvalidOperationError, (3, 9), "reaches outside of [16, 16]", ["x = pl.load(a, [0, 8], [16, 16])"]),
+    (pl.InvalidOperationError, (4, 5), "Parameter 'a' is read-only",
      ["t = pl.load(a, [0, 0], [16, 16])", "pl.store(t, [0, 0], [16, 16], a)"]),
-    (pl.InvalidOperationError, "is not defined for TensorType", ["x = a < a"]),
+    (pl.InvalidOperationError, (3, 9), "is not defined for TensorType", ["x = a < a"]),
+    (pl.InvalidOperationError, (3, 9), "The namespace pl.block is not supported", ["x = pl.block.foo(a)"]),
+    (pl.InvalidOperationError, (4, 9), "Cannot dispatch 'add': first argument has type TupleType, expected TensorType, TileType, or "
+     "ScalarType", ["p = [a, a]", "x = pl.add(p, p)"]),
 ])
-def test_error(cls, text, lines):
+def test_error(cls, place, text, lines):
     error = one(cls, text, *lines)
-    assert error.span.filename == "<string>" and 3 <= error.span.line <= 2 + len(lines) and error.span.column >= 5
+    assert (error.span.filename, error.span.line, error.span.column) == ("<string>", *place)
+
+
+@pytest.mark.parametrize("column, text, annotation", [
+    (10, "Parameter type cannot be a tuple", "tuple[pl.INT64, pl.INT64]"),
+    (25, "Unknown dtype: FP99", "pl.Tensor[[8], pl.FP99]"),
+    (34, "Unknown layout: FOO", "pl.Tensor[[8], pl.FP32, pl.FOO]"),
+    (20, "Shape 'word' must be a list or tuple, got str", "pl.Tensor[word, pl.FP32]"),
+    (20, "Shape 'number' must be a list or tuple, got int", "pl.Tensor[number, pl.FP32]"),
+    (20, "Shape 'mixed' element 1 must be int or pl.dynamic(), got str", "pl.Tensor[mixed, pl.FP32]"),
+    (32, "Tile 3rd argument must be pl.MemRef(...)", "pl.Tile[[8], pl.FP32, 3]"),
+])
+def test_error_in_an_annotation(column, text, annotation):
+    with pytest.raises(pl.ParserTypeError) as info:
+        pl.parse(f"word, number, mixed = 'ab', 3, [4, 'x']\n@pl.function\ndef f(a: {annotation}):\n    x = a\n")
+    (error,) = info.value.errors
+    assert error.message == text and (error.span.line, error.span.column) == (3, column)
+
+
+def test_error_in_the_annotation_of_the_result():
+    with pytest.raises(pl.ParserTypeError) as info:
+        pl.parse("@pl.function\ndef f(a: pl.INT64) -> tuple[pl.INT64, tuple[pl.INT64, pl.INT64]]:\n    return a\n")
+    assert info.value.message == "Nested tuple types are not supported"
+    assert (info.value.span.line, info.value.span.column) == (2, 39)
+
+
 
 
 def test_strict_ssa_names_the_first_definition():
     with pytest.raises(pl.SSAViolationError, match="Variable 'x' is already defined") as info:
         pl.parse("@pl.function(strict_ssa=True)\ndef f(a: pl.INT64):\n    x = a\n    x = a\n")
-    assert (info.value.span.line, info.value.previous_span.line) == (4, 3)
+    assert (info.value.span.line, info.value.span.column) == (4, 5)
+    assert (info.value.previous_span.line, info.value.previous_span.column) == (3, 5)
     assert "note: Previous definition was here:" in str(info.value)
 
 
@@ -424,14 +460,14 @@ def not_finished():
 
 
 PROVOKED = {
-    "ParserSyntaxError": lambda: kernel("for i in [1, 2]:", "    x = i"),
-    "ParserTypeError": lambda: pl.parse("@pl.function\ndef f(x):\n    y = x\n"),
-    "UndefinedVariableError": lambda: kernel("x = q"),
-    "SSAViolationError": lambda: pl.parse(STRICT + "    x = a\n    x = n\n"),
-    "ScopeIsolationError": lambda: pl.parse(STRICT + "    if n > 1:\n        x = a\n    y = x\n"),
-    "InvalidOperationError": lambda: kernel("x = pl.block.add(a, a)"),
-    "UnsupportedFeatureError": lambda: kernel("del a"),
-    "CompileError": not_finished,
+    "ParserSyntaxError": ((3, 14), lambda: kernel("for i in [1, 2]:", "    x = i")),
+    "ParserTypeError": ((2, 7), lambda: pl.parse("@pl.function\ndef f(x):\n    y = x\n")),
+    "UndefinedVariableError": ((3, 9), lambda: kernel("x = q")),
+    "SSAViolationError": ((4, 5), lambda: pl.parse(STRICT + "    x = a\n    x = n\n")),
+    "ScopeIsolationError": ((5, 9), lambda: pl.parse(STRICT + "    if n > 1:\n        x = a\n    y = x\n")),
+    "InvalidOperationError": ((3, 9), lambda: kernel("x = pl.block.add(a, a)")),
+    "UnsupportedFeatureError": ((3, 5), lambda: kernel("del a")),
+    "CompileError": ((11, 9), not_finished),
 }
 
 
@@ -446,10 +482,11 @@ def test_every_class_of_error_is_provoked():
 @pytest.mark.parametrize("name", PROVOKED)
 def test_each_class_has_its_place_and_code(name):
     cls = getattr(_errors, name)
+    place, provoke = PROVOKED[name]
     with pytest.raises(pl.ParserError) as info:
-        PROVOKED[name]()
+        provoke()
     assert type(info.value) is cls and info.value.code == cls.code
-    assert info.value.span.line > 1 and info.value.span.column >= 1
+    assert (info.value.span.line, info.value.span.column) == place
     text = str(info.value)
     assert f"--> {info.value.span.filename}:{info.value.span.line}:{info.value.span.column}" in text and "^" in text
     codes = [getattr(_errors, n).code for n in PROVOKED]
@@ -473,20 +510,20 @@ class P:
 ''')
 
 
-@pytest.mark.parametrize("cls, text, main", [
-    (pl.ParserTypeError, "Function 'k' expects 2 argument(s), got 1", "y = self.k(x)"),
-    (pl.ParserTypeError, "Argument 'x' of function 'k' must be", "y = self.k(z, y)"),
-    (pl.ParserTypeError, "takes no keyword argument 'y'", "y = self.k(x, y, y=y)"),
-    (pl.ParserTypeError, "Function 'main' returns", "y = z"),
-    (pl.UnsupportedFeatureError, "Recursion: function 'main' calls itself", "y = self.main(x, z)"),
-    (pl.InvalidOperationError, "works on tiles", "t = pl.load(x, [0], [8])"),
-    (pl.InvalidOperationError, "tensor operator 'tensor.add' must be inside an InCore function", "y = pl.add(x, x)"),
+@pytest.mark.parametrize("cls, place, text, main", [
+    (pl.ParserTypeError, (12, 13), "Function 'k' expects 2 argument(s), got 1", "y = self.k(x)"),
+    (pl.ParserTypeError, (12, 20), "Argument 'x' of function 'k' must be", "y = self.k(z, y)"),
+    (pl.ParserTypeError, (12, 26), "takes no keyword argument 'y'", "y = self.k(x, y, y=y)"),
+    (pl.ParserTypeError, (13, 9), "Function 'main' returns", "y = z"),
+    (pl.UnsupportedFeatureError, (12, 13), "Recursion: function 'main' calls itself", "y = self.main(x, z)"),
+    (pl.InvalidOperationError, (12, 13), "works on tiles", "t = pl.load(x, [0], [8])"),
+    (pl.InvalidOperationError, (12, 13), "tensor operator 'tensor.add' must be inside an InCore function", "y = pl.add(x, x)"),
 ])
-def test_error_in_orchestration(cls, text, main):
+def test_error_in_orchestration(cls, place, text, main):
     with pytest.raises(cls) as info:
         program(main)
     assert len(info.value.errors) == 1 and text in info.value.message, info.value
-    assert info.value.span.line == (13 if "returns" in text else 12)
+    assert (info.value.span.line, info.value.span.column) == place
 
 
 def test_case_65_block_call_needs_blockdim():
