@@ -173,12 +173,12 @@ def outcome(program, inputs, n):
 def generate(program):
     """The texts of both back ends; an exception when a generator refuses what the passes made.
 
-    The assembler of a5 takes all of the element types.
+    a5 computes with all of the element types.
     """
     orchestration, kernels = _core.describe_program(program)
     for name, _, _ in kernels:
         for what in ("pto", "cce"):
-            _core.generate(program, what, name, int(what == "pto"))
+            _core.generate(program, what, name, 1)
     if orchestration:
         _core.generate(program, "orchestration", orchestration, 0)
 

@@ -122,15 +122,16 @@ def test_what_the_assembler_refuses_is_told_at_the_authors_line(tmp_path):
 @pl.program
 class P:
     @pl.function(type=pl.FunctionType.InCore)
-    def k(self, a: pl.Tensor[[16, 16], pl.BF16], o: pl.Out[pl.Tensor[[16, 16], pl.BF16]]) -> pl.Tensor[[16, 16], pl.BF16]:
+    def k(self, a: pl.Tensor[[16, 16], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
         t = pl.load(a, [0, 0], [16, 16])
-        u = pl.gather(t, pl.cast(t, pl.INT32))
-        o = pl.store(u, [0, 0], [16, 16], o)
+        u = pl.move(t, target_memory=pl.MemorySpace.Mat)
+        o = pl.store(t, [0, 0], [16, 16], o)
         return o
-''', "bf16.py")
-    with pytest.raises(ValueError, match="ptoas compilation failed") as error:
+''', "move.py")
+    with pytest.raises(pl.CompileError, match=r"pl\.move\(t\) cannot be done on a2a3: t is \[16, 16\] of FP32") as error:
         ir.compile(p, tmp_path)
-    assert (error.value.span.filename, error.value.span.line) == ("bf16.py", 7)
+    assert (error.value.span.filename, error.value.span.line, error.value.span.column) == ("move.py", 7, 13)
+    assert "pto." not in error.value.message + error.value.hint and "'pto.tmov' op does not move" in error.value.note
 
 
 def run(folder, platform, arrays):

@@ -66,6 +66,9 @@ enum pto_opcode pto_op_find(const char *name, size_t size);
 /* The other spellings, by number; NULL behind the last. */
 const char *pto_op_alias(size_t i, enum pto_opcode *code);
 
+/* Whether pto.tcvt converts tiles of @from to @to (spec pto-isa.md section 4.9). */
+bool pto_converts(enum pto_elem from, enum pto_elem to, enum pto_arch arch);
+
 static inline enum pto_opcode pto_code(const struct pto_op *op)
 {
 	return (enum pto_opcode)op->info->code;

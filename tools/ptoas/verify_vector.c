@@ -304,16 +304,22 @@ static const struct {
 	{ T_(F4E2M1X2), 0, T_(BF16) },
 };
 
-int verify_cvt(struct verify *v)
+bool pto_converts(enum pto_elem from, enum pto_elem to, enum pto_arch arch)
 {
-	const struct pto_type *src = v->in[0], *dst = v->out[0];
-	uint32_t to = 0;
+	uint32_t source = 1u << pto_elem_info(from)->class, all = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(conversions) / sizeof(conversions[0]); i++)
-		if (conversions[i].from == class_bit(src))
-			to = conversions[i].to | (v->arch == PTO_ARCH_A5 ? conversions[i].a5 : 0);
-	if (!(to & class_bit(dst)))
+		if (conversions[i].from == source)
+			all = conversions[i].to | (arch == PTO_ARCH_A5 ? conversions[i].a5 : 0);
+	return all & 1u << pto_elem_info(to)->class;
+}
+
+int verify_cvt(struct verify *v)
+{
+	const struct pto_type *src = v->in[0], *dst = v->out[0];
+
+	if (!pto_converts((enum pto_elem)src->elem, (enum pto_elem)dst->elem, v->arch))
 		return bad(v, "convert by way of f32 or f16", "does not convert %s to %s on %s",
 			   elem_text(src), elem_text(dst), v->arch == PTO_ARCH_A5 ? "A5" : "A2/A3");
 	if (!same_shape(src, dst))

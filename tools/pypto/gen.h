@@ -127,9 +127,17 @@ struct gen_slots {
 /* Arguments of gen_orchestration()'s entry. Return: 0, or -EINVAL with mistakes in @px. */
 int gen_orchestration_slots(struct px *px, const struct ir_program *program,
 			    const struct ir_function *f, struct gen_slots *slots);
-/* The author's place that line @line (from 1) of that text is about. */
-struct span gen_pto_place(struct px *px, const struct ir_program *program,
-			  const struct ir_function *f, enum gen_arch arch, unsigned int line);
+/* Where a line of text comes from: the author's place, and the operator or NULL. */
+struct gen_place {
+	struct span span;
+	const struct ir_call *call;
+};
+
+/* What line @line (from 1) of that text is about. */
+struct gen_place gen_pto_place(struct px *px, const struct ir_program *program,
+			       const struct ir_function *f, enum gen_arch arch, unsigned int line);
+/* "pl.gemv(x, y): x is [1, 48] of FP32 in Left, y is ..." in the author's names. */
+const char *gen_call_text(struct px *px, const struct ir_call *call);
 /* kernels/<core>/<f>.cpp of the CCE back end: section 11. */
 const char *gen_cce(struct px *px, const struct ir_program *program, const struct ir_function *f,
 		    enum gen_arch arch);

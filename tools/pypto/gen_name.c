@@ -172,3 +172,45 @@ const char *gen_upper(struct px *px, const char *name)
 		*c = (char)toupper((unsigned char)*c);
 	return copy;
 }
+
+/* ---- The author's words ---- */
+
+/* A variable's name as it was written; values in between have none. */
+static const char *author_name(struct px *px, const struct ir_node *e)
+{
+	const char *name = ir_is_var(e) ? gen_base_name(px, IR_AS(e, var)->name) : "";
+
+	return !*name || *name == '_' ? "..." : name;
+}
+
+static void describe_operand(struct text *t, const struct ir_node *arg, const char **before)
+{
+	const struct ir_memref *memref = arg->type->memref;
+
+	if (arg->type->kind != TY_TILE)
+		return;
+	text_printf(t, "%s%s is %s of %s", *before, author_name(t->px, arg),
+		    shape_text(t->px, &arg->type->shape), dtype_name(arg->type->dtype));
+	if (arg->type->view.valid.n)
+		text_printf(t, ", valid %s", shape_text(t->px, &arg->type->view.valid));
+	if (memref && memref->space != MS_VEC)
+		text_printf(t, " in %s", enum_name(EN_MEMORY_SPACE, memref->space));
+	*before = "; ";
+}
+
+const char *gen_call_text(struct px *px, const struct ir_call *call)
+{
+	struct text t = { .px = px };
+	const char *before = ": ";
+	uint32_t i;
+
+	text_printf(&t, "pl.%s(", call->op->pl);
+	for (i = 0; i < call->args.n; i++)
+		if (call->args.at[i])
+			text_printf(&t, "%s%s", i ? ", " : "", author_name(px, call->args.at[i]));
+	text_put(&t, ")");
+	for (i = 0; i < call->args.n; i++)
+		if (call->args.at[i])
+			describe_operand(&t, call->args.at[i], &before);
+	return text_str(&t);
+}

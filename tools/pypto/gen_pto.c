@@ -8,7 +8,7 @@
 
 static void note_place(struct pto_gen *g)
 {
-	struct span *places;
+	struct gen_place *places;
 
 	if (g->to != &g->body)
 		return;
@@ -19,7 +19,7 @@ static void note_place(struct pto_gen *g)
 			memcpy(places, g->places, g->n_places * sizeof(*places));
 		g->places = places;
 	}
-	g->places[g->n_places++] = g->at;
+	g->places[g->n_places++] = (struct gen_place){ g->at, g->call };
 }
 
 void pto_line(struct pto_gen *g, const char *fmt, ...)
@@ -321,13 +321,13 @@ const char *gen_pto(struct px *px, const struct ir_program *program, const struc
 	return px_printf(px, "%s%s    return\n  }\n}\n", head, text_str(&g->body));
 }
 
-struct span gen_pto_place(struct px *px, const struct ir_program *program,
-			  const struct ir_function *f, enum gen_arch arch, unsigned int line)
+struct gen_place gen_pto_place(struct px *px, const struct ir_program *program,
+			       const struct ir_function *f, enum gen_arch arch, unsigned int line)
 {
 	struct pto_gen *g = gen_new(px, program, f, arch);
 	unsigned int before = count_lines(put_function(g));
 
 	if (line <= before || line - before > g->n_places)
-		return f->node.span;
+		return (struct gen_place){ .span = f->node.span };
 	return g->places[line - before - 1];
 }

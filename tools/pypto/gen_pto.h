@@ -59,7 +59,8 @@ struct pto_gen {
 	struct text constants, views, allocs, body;
 	struct text *to;		/* where lines go */
 	struct span at;
-	struct span *places;		/* of each line of the body */
+	const struct ir_call *call;	/* the operator at hand */
+	struct gen_place *places;	/* of each line of the body */
 	uint32_t n_places, room_places;
 	unsigned int indent, next, n_floats, n_args;
 	struct var_map values;		/* scalar variable -> struct pto_value */
@@ -124,6 +125,18 @@ bool cce_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_
 
 /* gen_pto_op.c, gen_pto_move.c, gen_pto_reduce.c: operators */
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+bool pto_is_elementwise(const struct px_op *op);
+/* What an instruction with tile operands of equal types computes in. */
+unsigned int pto_compute_dtype(const struct ir_call *call, const struct ir_type *result);
+
+/* gen_pto_cast.c: one tile as elements of the other's type; @mode: of a cast, or this one */
+#define PTO_MODE_OF_TYPES	(-1)
+void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode);
+bool pto_converts_to(struct pto_gen *g, unsigned int from, unsigned int to);
+int64_t pto_cast_mode(const struct ir_call *call);	/* the author's, or PTO_MODE_OF_TYPES */
+
+/* gen_pto_types.c: whether the platform has the operator for its element types, else a mistake */
+bool pto_types_fit(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_reduction(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 /* Element @at of @t becomes the scalar @var. */

@@ -338,6 +338,7 @@ static void put_assign(struct pto_gen *g, const struct ir_assign *a)
 static void put_stmt(struct pto_gen *g, struct ir_node *stmt, const struct ir_list *results)
 {
 	g->at = stmt->span.line ? stmt->span : g->at;
+	g->call = NULL;
 	switch (stmt->kind) {
 	case IR_ASSIGN:
 		g->flow->assign(g, IR_AS(stmt, assign));

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gen_pto.h"
-#include "instr.h"
 
 /* ---- Lines ---- */
 
@@ -69,92 +68,9 @@ void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsig
 	put_op(g, instr, text_str(&o.names), "", text_str(&o.types), out);
 }
 
-/* ---- Conversions ---- */
-
-static const char *const round_names[] = {
-	"NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD"
-};
-
-static void put_cvt(struct pto_gen *g, const struct pto_tile *from, const struct pto_tile *to,
-		    int64_t mode)
-{
-	if (g->cxx)
-		pto_line(g, "TCVT(%s, %s, RoundMode::CAST_%s);", to->v.name, from->v.name,
-			 round_names[mode]);
-	else
-		pto_line(g, "pto.tcvt ins(%s{rmode = #pto<round_mode %s>} : %s) outs(%s : %s)",
-		 from->v.name, round_names[mode], from->v.type, to->v.name, to->v.type);
-}
-
-/* The type between two that the machine does not convert directly; 0: none is needed. */
-static unsigned int cvt_through(unsigned int from, unsigned int to, enum gen_arch arch)
-{
-	static const struct { uint8_t from, to, by; } table[] = {
-		{ DT_BF16, DT_FP16, DT_FP32 }, { DT_FP16, DT_BF16, DT_FP32 },
-		{ DT_BF16, DT_INT16, DT_FP32 }, { DT_INT16, DT_BF16, DT_FP32 },
-		{ DT_INT32, DT_BF16, DT_FP32 }, { DT_INT8, DT_FP32, DT_FP16 },
-		{ DT_UINT8, DT_FP32, DT_FP16 }, { DT_INT8, DT_BF16, DT_FP16 },
-		{ DT_INT16, DT_INT32, DT_FP32 }, { DT_INT8, DT_INT32, DT_FP16 },
-		{ DT_INT8, DT_INT16, DT_FP16 }, { DT_UINT8, DT_INT32, DT_FP16 },
-		{ DT_UINT8, DT_INT16, DT_FP16 },
-		{ DT_FP32, DT_INT8, DT_FP16 }, { DT_INT64, DT_FP16, DT_FP32 },
-		{ DT_INT64, DT_INT16, DT_INT32 }, { DT_INT16, DT_INT64, DT_FP32 },
-		{ DT_FP16, DT_INT64, DT_FP32 },
-	};
-	size_t i;
-
-	if ((dtype_is_small(from) && to != DT_FP32) || (dtype_is_small(to) && from != DT_FP32))
-		return DT_FP32;
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i].from == from && table[i].to == to &&
-		    !(arch == ARCH_A5 && (from == DT_BF16 && to == DT_FP16)))
-			return table[i].by;
-	return 0;
-}
-
-#define MODE_OF_TYPES	(-1)
-
-/* D10: without a mode the nearest; of two, the even float or the integer away from zero. */
-static int64_t round_mode(unsigned int from, unsigned int to, int64_t mode)
-{
-	if (mode != MODE_OF_TYPES)
-		return mode;
-	return dtype_is_float(from) && dtype_is_float(to) ? 1 : 2;
-}
-
-/* The author's, or none. */
-static int64_t cast_mode(const struct ir_call *call)
-{
-	uint32_t i;
-
-	for (i = 0; i < call->n_attrs; i++)
-		if (!strcmp(call->attrs[i].key, "mode"))
-			return call->attrs[i].i;
-	return MODE_OF_TYPES;
-}
-
-static void convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
-{
-	unsigned int a = from->type->dtype, b = to->type->dtype;
-	unsigned int by = cvt_through(a, b, g->arch);
-	struct pto_tile *between;
-	struct ir_type *type;
-
-	if (!by) {
-		put_cvt(g, from, to, round_mode(a, b, mode));
-		return;
-	}
-	type = type_copy(g->px, to->type);
-	type->dtype = (uint8_t)by;
-	between = pto_scratch(g, type, to->space);
-	put_cvt(g, from, between, round_mode(a, by, mode));
-	cce_settle(g);
-	put_cvt(g, between, to, round_mode(by, b, mode));
-}
-
 /* ---- Element-wise ---- */
 
-static bool is_elementwise(const struct px_op *op)
+bool pto_is_elementwise(const struct px_op *op)
 {
 	static const struct ir_type *(*const rules[])(struct op_use *) = {
 		rule_binary, rule_binary_int, rule_shift, rule_scalar, rule_scalar_int,
@@ -220,16 +136,15 @@ static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct 
 		type = type_copy(g->px, t->type);
 		type->dtype = (uint8_t)dtype;
 		other = pto_scratch(g, type, t->space);
-		convert(g, pto_is_column(t) ? pto_row(g, t) : t,
-			pto_is_column(other) ? pto_row(g, other) : other, MODE_OF_TYPES);
+		pto_convert(g, pto_is_column(t) ? pto_row(g, t) : t,
+			pto_is_column(other) ? pto_row(g, other) : other, PTO_MODE_OF_TYPES);
 		cce_settle(g);
 		t = other;
 	}
 	return pto_is_column(t) ? pto_row(g, t) : t;
 }
 
-/* What an instruction with tile operands of equal types computes in. */
-static unsigned int compute_dtype(const struct ir_call *call, const struct ir_type *result)
+unsigned int pto_compute_dtype(const struct ir_call *call, const struct ir_type *result)
 {
 	unsigned int dtype = 0;
 	uint32_t i;
@@ -313,7 +228,7 @@ static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
 {
 	struct pto_tile *out = pto_tile_of(g, var), *to = pto_is_column(out) ? pto_row(g,
 										       out) : out;
-	unsigned int dtype = compute_dtype(call, var->type), n = given_operands(call->op), i;
+	unsigned int dtype = pto_compute_dtype(call, var->type), n = given_operands(call->op), i;
 	struct operands o = { 0 };
 
 	pto_size(g, out);
@@ -331,7 +246,7 @@ static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
 		struct pto_tile *from = pto_tile_of(g, call->args.at[0]);
 
 		from = pto_is_column(from) ? pto_row(g, from) : from;
-		convert(g, from, to, cast_mode(call));
+		pto_convert(g, from, to, pto_cast_mode(call));
 		return;
 	}
 	if (call->args.n > n && call->args.at[n])
@@ -696,57 +611,13 @@ static const struct special {
 	{ "block.get_block_num", put_position }, { "block.get_subblock_idx", put_position },
 };
 
-/* ---- Element types that the platform computes with ---- */
-
-/* The instruction whose tiles have all the element type @dtype; NULL: there is none. */
-static const char *instr_of(struct pto_gen *g, const struct ir_node *var,
-			    const struct ir_call *call, unsigned int *dtype)
-{
-	const char *what = call->op->name + strlen("block.");
-
-	if (is_elementwise(call->op)) {
-		*dtype = compute_dtype(call, var->type);
-		return *dtype ? call->op->instr : NULL;
-	}
-	if (!op_is(call->op, "block") || !call->args.n)
-		return NULL;
-	*dtype = call->args.at[0]->type->dtype;
-	if (call->op->rule == rule_reduce)
-		return px_printf(g->px, "pto.trow%s", what);
-	return call->op->rule == rule_row_reduce || call->op->rule == rule_col_reduce ||
-	       call->op->rule == rule_row_expand || call->op->rule == rule_col_expand ||
-	       call->op->rule == rule_binary ?
-	       call->op->instr : NULL;
-}
-
-static bool types_fit(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
-{
-	static const uint8_t all[] = { DT_INT8, DT_INT16, DT_INT32, DT_FP16, DT_BF16, DT_FP32 };
-	struct text good = { .px = g->px };
-	const char *instr;
-	unsigned int dtype, i;
-
-	instr = instr_of(g, var, call, &dtype);
-	if (!instr || g->cxx || instr_takes(instr, pto_dtype(g, dtype, g->at), g->arch))
-		return true;
-	for (i = 0; i < sizeof(all); i++)
-		if (instr_takes(instr, pto_dtype(g, all[i], g->at), g->arch))
-			text_printf(&good, "%s%s", good.n ? ", " : "", dtype_name(all[i]));
-	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION,
-				  call->node.span.line ? call->node.span : g->at,
-				  "pl.%s() does not compute with %s elements on %s, only with %s",
-				  call->op->pl, dtype_name(dtype),
-				  g->arch == ARCH_A5 ? "a5" : "a2a3", text_str(&good)),
-		  "Convert the operands with pl.cast(), and the result back");
-	return false;
-}
-
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	size_t i;
 
 	g->scratch = g->scratch_base;
-	if (pto_movement(g, var, call) || pto_pipe(g, var, call) || !types_fit(g, var, call) ||
+	g->call = call;
+	if (pto_movement(g, var, call) || pto_pipe(g, var, call) || !pto_types_fit(g, var, call) ||
 	    pto_reduction(g, var, call))
 		return;
 	for (i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
@@ -760,7 +631,7 @@ void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_
 	if (!op_is(call->op, "block") || !call->op->instr)
 		pto_mistake(g, &call->node, "Use operators that the back end has, or the other back end",
 			    "No codegen registered for operation: %s", call->op->name);
-	else if (is_elementwise(call->op))
+	else if (pto_is_elementwise(call->op))
 		put_elementwise(g, var, call);
 	else
 		put_tiles(g, var, call);

@@ -5,14 +5,28 @@
 #include "../ptoas/ops.h"
 #include "instr.h"
 
-static uint32_t class_of(const char *elem)
+/* 0: the assembler has no such type */
+static enum pto_elem elem_of(const char *elem)
 {
 	int e;
 
-	for (e = 1; e < PTO_ELEMS; e++)
-		if (!strcmp(pto_elem_info((enum pto_elem)e)->text, elem))
-			return 1u << pto_elem_info((enum pto_elem)e)->class;
-	return 0;
+	for (e = PTO_ELEMS - 1; e > 0 && strcmp(pto_elem_info((enum pto_elem)e)->text, elem); e--)
+		;
+	return (enum pto_elem)e;
+}
+
+static uint32_t class_of(const char *elem)
+{
+	enum pto_elem e = elem_of(elem);
+
+	return e ? 1u << pto_elem_info(e)->class : 0;
+}
+
+bool instr_converts(const char *from, const char *to, unsigned int arch)
+{
+	enum pto_elem a = elem_of(from), b = elem_of(to);
+
+	return a && b && pto_converts(a, b, (enum pto_arch)arch);
 }
 
 bool instr_takes(const char *instr, const char *elem, unsigned int arch)

@@ -7,5 +7,7 @@
 
 /* Whether tiles of @elem ("f32") may be operands of @instr ("pto.tadd"); @arch: enum pto_arch. */
 bool instr_takes(const char *instr, const char *elem, unsigned int arch);
+/* Whether one instruction converts tiles of @from to @to. */
+bool instr_converts(const char *from, const char *to, unsigned int arch);
 
 #endif

@@ -266,10 +266,17 @@ const struct ir_type *rule_not_bits(struct op_use *use)
 
 const struct ir_type *rule_cast(struct op_use *use)
 {
-	if (!rule_converts(use, arg_type(use, 0)->dtype,
-			   (unsigned int)op_attr(use, "target_type")->i))
+	unsigned int from = arg_type(use, 0)->dtype;
+	unsigned int to = (unsigned int)op_attr(use, "target_type")->i;
+
+	if (!rule_converts(use, from, to))
 		return NULL;
-	return with_dtype(use, arg_type(use, 0), (unsigned int)op_attr(use, "target_type")->i);
+	if ((from == DT_BOOL) == (to == DT_BOOL))
+		return with_dtype(use, arg_type(use, 0), to);
+	rule_error(use, "does not convert %s to %s", dtype_name(from), dtype_name(to));
+	diag_hint(use->px, diag_last(use->px), to == DT_BOOL ?
+		  "Compare: pl.cmps(x, 0, cmp_type='ne')" : "Choose: pl.sel(mask, ones, zeros)");
+	return NULL;
 }
 
 const struct ir_type *rule_exp(struct op_use *use)
@@ -279,10 +286,28 @@ const struct ir_type *rule_exp(struct op_use *use)
 	return with_dtype(use, arg_type(use, 0), dtype_is_float(dtype) ? dtype : DT_FP32);
 }
 
+/* A number to fill with must be one of the elements'. */
+static bool pad_fits(struct op_use *use)
+{
+	const struct ir_attr *pad = op_attr(use, "pad");
+	unsigned int dtype = arg_type(use, 0)->dtype;
+	double value = pad->kind == AT_FLOAT ? pad->f : (double)pad->i;
+
+	if (pad->kind == AT_ENUM || dtype_is_float(dtype) ||
+	    (value >= -0x1p63 && value < 0x1p63 && value == (double)(int64_t)value &&
+	     (dtype == DT_BOOL ? !value : dtype_holds(dtype, (int64_t)value))))
+		return true;
+	rule_error(use, "cannot fill %s elements with %g", dtype_name(dtype), value);
+	return false;
+}
+
 const struct ir_type *rule_fill(struct op_use *use)
 {
-	struct ir_type *type = type_copy(use->px, rule_same(use));
+	struct ir_type *type;
 
+	if (!pad_fits(use))
+		return NULL;
+	type = type_copy(use->px, rule_same(use));
 	type->view.valid.n = 0;
 	type->view.pad = 0;	/* a whole tile like any other: what it was filled with is the call's */
 	return type;

@@ -425,7 +425,12 @@ static const struct ir_type *product_equal(struct op_use *use, unsigned int l, u
 	if (a->dtype != b->dtype)
 		return rule_error(use, "requires equal element types, but got %s and %s",
 				  dtype_name(a->dtype), dtype_name(b->dtype));
-	return rule_product(use, l, r);
+	if (dtype_is_float(a->dtype) || a->dtype == DT_INT8 || a->dtype == DT_UINT8)
+		return rule_product(use, l, r);
+	rule_error(use, "multiplies FP16, BF16, FP32 or INT8 elements, but got %s",
+		   dtype_name(a->dtype));
+	diag_hint(use->px, diag_last(use->px), "Convert both operands first, with pl.cast() on tensors or in Vec");
+	return NULL;
 }
 
 const struct ir_type *rule_check_acc(struct op_use *use, const struct ir_type *type)
@@ -614,12 +619,27 @@ const struct ir_type *rule_getval(struct op_use *use)
 
 const struct ir_type *rule_setval(struct op_use *use)
 {
-	return has_element(use) ? rule_nothing(use) : NULL;
+	return has_element(use) && rule_take_scalar(use, 2, arg_type(use, 0)->dtype) ?
+	       rule_nothing(use) : NULL;
 }
 
+/* Indices are as wide as elements, and at least 16 bits. */
 const struct ir_type *rule_scatter(struct op_use *use)
 {
-	return has_indices(use, 2) ? rule_to_first(use) : NULL;
+	unsigned int dtype = arg_type(use, 1)->dtype, index = arg_type(use, 2)->dtype;
+	unsigned int bits = dtype_info(dtype)->bits < 16 ? 16 : dtype_info(dtype)->bits;
+
+	if (!has_indices(use, 2))
+		return NULL;
+	if (arg_type(use, 0)->dtype != dtype)
+		return rule_error(use, "requires elements of one type, but got %s and %s",
+				  dtype_name(arg_type(use, 0)->dtype), dtype_name(dtype));
+	if (dtype_info(index)->bits == bits)
+		return rule_to_first(use);
+	rule_error(use, "requires INT%u indices for %s elements, but got %s", bits,
+		   dtype_name(dtype), dtype_name(index));
+	diag_hint(use->px, diag_last(use->px), "Convert them with pl.cast(indices, pl.INT%u)", bits);
+	return NULL;
 }
 
 const struct ir_type *rule_gather(struct op_use *use)
@@ -629,17 +649,32 @@ const struct ir_type *rule_gather(struct op_use *use)
 	return rule_type(use, arg_type(use, 0), arg_type(use, 1)->shape, arg_type(use, 0)->dtype);
 }
 
-const struct ir_type *rule_mgather(struct op_use *use)
+static bool has_int32_indices(struct op_use *use)
 {
 	if (!has_indices(use, 1))
+		return false;
+	if (dtype_info(arg_type(use, 1)->dtype)->bits == 32)
+		return true;
+	rule_error(use, "requires INT32 indices, but got %s", dtype_name(arg_type(use, 1)->dtype));
+	diag_hint(use->px, diag_last(use->px), "Convert them with pl.cast(indices, pl.INT32)");
+	return false;
+}
+
+const struct ir_type *rule_mgather(struct op_use *use)
+{
+	if (!has_int32_indices(use))
 		return NULL;
 	return type_shaped(use->px, TY_TILE, arg_type(use, 1)->shape, arg_type(use, 0)->dtype);
 }
 
 const struct ir_type *rule_mscatter(struct op_use *use)
 {
-	if (!has_indices(use, 1))
+	if (!has_int32_indices(use))
 		return NULL;
+	if (arg_type(use, 0)->dtype != arg_type(use, 2)->dtype)
+		return rule_error(use, "requires elements of one type, but got %s and %s",
+				  dtype_name(arg_type(use, 0)->dtype),
+				  dtype_name(arg_type(use, 2)->dtype));
 	return arg_type(use, 2);
 }
 
@@ -649,6 +684,8 @@ const struct ir_type *rule_ci(struct op_use *use)
 
 	if (!dtype_is_int(dtype))
 		return rule_error(use, "makes integers, not %s", dtype_name(dtype));
+	if (arg_list(use, 1)->n > 1 && dim_value(arg_list(use, 1)->at[0]) != 1)
+		return rule_error(use, "makes one row, [1, n], not %s", shape_text(use->px, arg_list(use, 1)));
 	if (!rule_take_scalar(use, 0, dtype))
 		return NULL;
 	return type_shaped(use->px, TY_TILE, *arg_list(use, 1), dtype);

@@ -14,13 +14,17 @@ struct request {
 	int arch;
 };
 
+/* The author's place, and in a second line the operator that stands there. */
 static const char *place_text(struct px *px, const struct request *r)
 {
-	struct span s = gen_pto_place(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3,
-				      (unsigned int)strtoul(r->text, NULL, 10));
+	struct gen_place place = gen_pto_place(px, r->program, r->f,
+					       r->arch ? ARCH_A5 : ARCH_A2A3,
+					       (unsigned int)strtoul(r->text, NULL, 10));
+	const struct span s = place.call && place.call->node.span.line ? place.call->node.span :
+			      place.span;
 
-	return px_printf(px, "%s:%u:%u:%u:%u", s.file ? s.file : "", s.line, s.col, s.end_line,
-			 s.end_col);
+	return px_printf(px, "%s:%u:%u:%u:%u\n%s", s.file ? s.file : "", s.line, s.col, s.end_line,
+			 s.end_col, place.call ? gen_call_text(px, place.call) : "");
 }
 
 static const char *make_text(struct px *px, const struct request *r)

@@ -65,11 +65,16 @@ def _error_of(program, name, arch, command, stderr):
     if not found:
         return RuntimeError(f"ptoas compilation failed: {stderr}")
     first = found[0]
-    place = _core.generate(program, "pto place", name, arch, str(first["line"]))
+    place, _, operator = _core.generate(program, "pto place", name, arch, str(first["line"])).partition("\n")
     file, line, column, end_line, end_column = place.rsplit(":", 4)
     span = _errors.Span(file, int(line), int(column), int(end_line), int(end_column))
-    return _errors.CompileError(f"ptoas compilation failed: {first['message']}", span if int(line) else None,
-                                hint=first.get("hint"), note=f"In the generated text of kernel '{name}', line {first['line']}")
+    platform = "a5" if arch else "a2a3"
+    call, _, operands = operator.partition(": ")
+    message = f"{call} cannot be done on {platform}" if call else f"Kernel '{name}' cannot be assembled for {platform}"
+    advice = f" ({first['hint']})" if first.get("hint") else ""
+    return _errors.CompileError(message + (f": {operands}" if operands else ""), span if int(line) else None,
+                                hint="Shapes, element types and memory of the operands must suit the operator" if call else None,
+                                note=f"ptoas, line {first['line']} of kernel '{name}': {first['message']}{advice}")
 
 
 def _assemble(program, name, arch, source, output):

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Element types: what an operator does not compute with is refused by PyPTO, by both back ends alike, never by ptoas."""
+import re
+import subprocess
+
+import pytest
+
+pl = pytest.importorskip("pypto.language")
+from pypto import _compile, _core, passes  # noqa: E402
+from test_pypto_gen_operators import CUBE_HEAD, CUBES, FLOATS, HEAD, SHORTS  # noqa: E402
+
+DTYPES = "INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64 FP16 BF16 FP32 BOOL".split()
+BODIES = [c for c in dict.fromkeys(FLOATS + SHORTS) if "cast(" not in c]
+
+
+def vector(body, dtype):
+    lines = body.split("; ") + ["o = pl.store(t, [0, 0], [32, 32], o)", "return o"]
+    head = HEAD.replace("pl.FP32", f"pl.{dtype}").replace("OUT", f"pl.Tensor[[32, 32], pl.{dtype}]")
+    return pl.parse(head + "".join(f"        {line}\n" for line in lines))
+
+
+def cube(body, dtype):
+    out = "INT32" if "INT" in dtype else "FP32"
+    head = CUBE_HEAD.replace("IN", f"pl.{dtype}").replace("OUT", f"pl.{out}").replace("pl.pl.", "pl.")
+    return pl.parse(head + "".join(f"        {line}\n" for line in body.split("; ") + ["return o"]))
+
+
+def cast(source, target):
+    return pl.parse(f'''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[32, 32], pl.{source}], o: pl.Out[pl.Tensor[[32, 32], pl.{target}]]) -> \
+pl.Tensor[[32, 32], pl.{target}]:
+        x = pl.load(a, [0, 0], [32, 32])
+        o = pl.store(pl.cast(x, pl.{target}), [0, 0], [32, 32], o)
+        return o
+''')
+
+
+def text_or_refusal(program, what, arch):
+    """The text of a back end, or the first mistake that it tells."""
+    try:
+        lowered = passes.PassManager.get_strategy("PTOAS" if what == "pto" else "Default", "a5" if arch else "a2a3")
+        return _core.generate(lowered.run_passes(program), what, "k", arch), None
+    except pl.ParserError as e:
+        return None, (type(e).__name__, e.message, e.span.line)
+
+
+def check(made, arch, folder):
+    """Both back ends agree, and the assembler takes what they take."""
+    text, refusal = text_or_refusal(made, "pto", arch)
+    _, other = text_or_refusal(made, "cce", arch)
+    assert refusal == other
+    if refusal:
+        assert refusal[2] and not re.search(r"pto\.|ptoas", refusal[1])
+        return False
+    (folder / "k.pto").write_text(text)
+    done = subprocess.run([_compile.find_ptoas(), folder / "k.pto", *(["--pto-arch=a5"] if arch else [])],
+                          capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return True
+
+
+def parsed(make, *args):
+    try:
+        return make(*args)
+    except pl.InvalidOperationError:
+        return None
+
+
+@pytest.mark.parametrize("n", range(len(BODIES)), ids=BODIES)
+def test_element_types_of_operator(n, tmp_path):
+    """Each type on one of the platforms, which take turns."""
+    taken = 0
+    for i, dtype in enumerate(DTYPES):
+        made = parsed(vector, BODIES[n], dtype)
+        taken += made is not None and check(made, (i + n) % 2, tmp_path)
+    assert taken
+
+
+@pytest.mark.parametrize("body", CUBES)
+def test_element_types_of_product(body, tmp_path):
+    taken = [dtype for i, dtype in enumerate(DTYPES)
+             if (made := parsed(cube, body, dtype)) is not None and check(made, i % 2, tmp_path)]
+    assert taken and {"FP16", "BF16", "FP32", "INT8"} >= set(taken) - {"UINT8"}
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_conversions(source, tmp_path):
+    for i, target in enumerate(DTYPES):
+        made = parsed(cast, source, target)
+        assert (made is None) == ((source == "BOOL") != (target == "BOOL"))
+        if made is not None:
+            check(made, i % 2, tmp_path)
+
+
+def test_conversion_that_no_instruction_does_names_a_way():
+    with pytest.raises(pl.InvalidOperationError, match="INT32 elements are not converted to INT8 on a2a3") as e:
+        _core.generate(passes.PassManager.get_strategy("Default").run_passes(cast("INT32", "INT8")), "cce", "k", 0)
+    assert "pl.cast(pl.cast(x, pl.FP32), pl.INT8)" in e.value.errors[0].hint and e.value.span.line == 7
+
+
+@pytest.mark.parametrize("body, message", [
+    ("t = pl.add(pl.cmp(x, y), pl.cmp(x, y))", "The operator block.add does not compute with BOOL elements"),
+    ("t = pl.scatter(x, y, pl.cast(i, pl.INT16))", "requires INT32 indices for FP32 elements, but got INT16"),
+    ("t = pl.mgather(a, pl.cast(i, pl.INT16))", "requires INT32 indices, but got INT16"),
+    ("t = pl.add(x, pl.ci(0, [32, 32]))", "makes one row, [1, n], not [32, 32]"),
+    ("pl.setval(i, 0, 1.5); t = x", "cannot take a FP32 scalar with INT32 elements"),
+    ("t = x; c = pl.fillpad(i, pad=-2.5)", "cannot fill INT32 elements with -2.5"),
+    ("t = pl.cast(pl.cmp(x, y), pl.FP32)", "does not convert BOOL to FP32"),
+])
+def test_element_types_that_do_not_meet_are_refused_by_the_type_rule(body, message):
+    with pytest.raises(pl.InvalidOperationError, match=re.escape(message)):
+        vector_mixed(body)
+
+
+def vector_mixed(body):
+    """vector() whose other inputs keep their types."""
+    lines = body.split("; ") + ["o = pl.store(t, [0, 0], [32, 32], o)", "return o"]
+    return pl.parse(HEAD.replace("OUT", "pl.Tensor[[32, 32], pl.FP32]") + "".join(f"        {line}\n" for line in lines))
+
+
+@pytest.mark.parametrize("body, message", [
+    ("t = pl.cast(pl.row_expand_mul(pl.cast(x, pl.FP16), pl.row_sum(y)), pl.FP32)",
+     "pl.row_expand_mul() takes a vector with the tile's elements, FP16, but got FP32"),
+    ("v = pl.load(a, [0, 0], [32, 32], valid_shapes=[7, 32]); t = pl.fillpad(pl.row_expand_mul(v, pl.row_sum(y)))",
+     "pl.row_expand_mul() takes a vector that is valid as far as the tile"),
+    ("t = pl.cast(pl.gather(pl.cast(x, pl.BF16), i), pl.FP32)", "pl.gather() does not compute with BF16 elements on a2a3"),
+    ("t = pl.gather(x, h)", "pl.gather() takes INT32 indices on a2a3, but got INT16"),
+])
+def test_both_back_ends_refuse_with_the_same_words(body, message):
+    refusals = {text_or_refusal(vector_mixed(body), what, 0)[1] for what in ("pto", "cce")}
+    assert len(refusals) == 1 and message in refusals.pop()[1]
