@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Eight-bit floats and products with scales: the interpreter and the simulated a5 against numpy, and what is refused."""
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -129,6 +132,52 @@ def test_every_code_of_an_operand_is_the_number_of_its_definition(dtype):
     np.testing.assert_array_equal(out, np.repeat(2 * NUMBERS[dtype][:, None], 32, 1))
 
 
+@pytest.mark.parametrize("valid", [(19, 101, 37), (1, 64, 1), (32, 33, 64)])
+def test_what_is_valid_is_multiplied(valid, tmp_path):
+    random = np.random.default_rng(5)
+    rows, depth, columns = valid
+    a, b = codes(random, (rows, depth)), codes(random, (depth, columns), "FP8E5M2")
+    sa, sb = scales(random, (rows, -(-depth // 32))), scales(random, (-(-depth // 32), columns))
+    p = pl.parse(kernel(32, 128, 64, valid=valid))
+    np.testing.assert_array_equal(compute(p, a, sa, b, sb, np.zeros((1, 64), "float32"), np.zeros((rows, columns), "float32")),
+                                  product(a, b, sa, sb))
+    assemble(p, 1, tmp_path)
+
+
+def moved_across(m, k, n, valid):
+    """Both operands and their scales are stored the other way round; what is valid is a parameter."""
+    def move(name, shape, part, space):
+        return (f"pl.move(pl.load({name}, [0, 0], [{shape[0]}, {shape[1]}], {SPACE}.Mat, valid_shapes=[{part[0]}, {part[1]}]), "
+                f"{SPACE}.{space}, transpose=True)")
+    rows, columns = valid
+    return f'''
+@pl.program
+class Across:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[{k}, {m}], pl.FP8E4M3FN], sa: pl.Tensor[[{k // 32}, {m}], pl.FP8E8M0], b: pl.Tensor[[{n}, {k}], pl.FP8E5M2],
+          sb: pl.Tensor[[{n}, {k // 32}], pl.FP8E8M0], w: pl.INDEX, c: pl.InOut[pl.Tensor[[{m}, {n}], pl.FP32]]) -> pl.Tensor[[{m}, {n}], pl.FP32]:
+        l = {move("a", (k, m), ("w", rows), "Left")}
+        ls = {move("sa", (k // 32, m), (k // 32, rows), "LeftScale")}
+        r = {move("b", (n, k), (columns, "w"), "Right")}
+        rs = {move("sb", (n, k // 32), (columns, k // 32), "RightScale")}
+        c = pl.store(pl.matmul_mx(l, ls, r, rs), [0, 0], [{rows}, {columns}], c)
+        return c
+'''
+
+
+def test_operands_and_scales_are_moved_across(tmp_path):
+    random = np.random.default_rng(6)
+    a, b = codes(random, (128, 64)), codes(random, (96, 128), "FP8E5M2")
+    sa, sb, c = scales(random, (4, 64)), scales(random, (96, 4)), np.zeros((64, 96), "float32")
+    p = pl.parse(moved_across(64, 128, 96, (50, 70)))
+    want = np.zeros((64, 96))
+    want[:50, :70] = product(a.T[:, :77], b.T[:77], sa.T, sb.T)[:50, :70]
+    np.testing.assert_array_equal(compute(p, a, sa, b, sb, 77, c), want)
+    assemble(p, 1, tmp_path)
+    moved = re.findall(r"(\w+)\.SetValidShape\(.*w.*\);\s+TMOV\((\w+), (\w+)\);", cce_text(p, 1))
+    assert len(moved) == 2 and all(view == source for view, _, source in moved)     # the views that are read
+
+
 def test_every_code_of_a_scale_is_a_power_of_two():
     a = np.zeros((256, 64), "uint8")
     a[:, 0] = 0x38
@@ -156,6 +205,110 @@ def test_text_and_bytes_of_a_program_read_back():
         assert str(pl.parse(str(p))) == str(p)
 
 
+# ---- Random chains of products ----
+
+class Chain:
+    """Products of random formats and extents in one accumulator: one by one, in loops over K, with a bias, stored in between."""
+
+    def __init__(self, seed):
+        self.random = random = np.random.default_rng(seed)
+        self.m, self.n = int(random.choice([16, 32, 48])), int(random.choice([32, 64]))
+        self.params, self.args, self.lines, self.names = [], [], [], 0
+        self.sum, self.stored = None, np.zeros((self.m, self.n))
+        for _ in range(random.integers(1, 5)):
+            random.choice([self.single, self.single, self.loop, self.store])()
+        if self.sum is None:
+            self.single()
+        self.store()
+
+    def tensor(self, dtype, shape, values):
+        name = f"p{len(self.params)}"
+        self.params.append(f"{name}: pl.Tensor[[{shape[0]}, {shape[1]}], pl.{dtype}]")
+        self.args.append(values)
+        return name
+
+    def put(self, line, indent=0):
+        self.lines.append("    " * indent + line)
+
+    def moved(self, name, at, shape, space, across, indent):
+        """A part of a tensor in its memory; the tensor may have it the other way round."""
+        self.names += 1
+        at, shape = (at[::-1], shape[::-1]) if across else (at, shape)
+        self.put(f"m{self.names} = pl.load({name}, [{at[0]}, {at[1]}], [{shape[0]}, {shape[1]}], {SPACE}.Mat)", indent)
+        self.put(f"t{self.names} = pl.move(m{self.names}, {SPACE}.{space}{', transpose=True' if across else ''})", indent)
+        return f"t{self.names}"
+
+    def operands(self, k):
+        """Tensors of a product of depth k, as (name, space, stored the other way round), and its value."""
+        random, m, n, g = self.random, self.m, self.n, k // 32
+        types = [str(random.choice(["FP8E4M3FN", "FP8E5M2"])) for _ in range(2)]
+        a, b = codes(random, (m, k), types[0]), codes(random, (k, n), types[1])
+        sa, sb = scales(random, (m, g)), scales(random, (g, n))
+        across = [bool(x) and m % 32 == 0 for x in random.integers(0, 2, 4)]
+        out = []
+        for array, dtype, space, flip in zip((a, sa, b, sb), (types[0], "FP8E8M0", types[1], "FP8E8M0"),
+                                             ("Left", "LeftScale", "Right", "RightScale"), across):
+            kept = np.ascontiguousarray(array.T) if flip else array
+            out.append((self.tensor(dtype, kept.shape, kept), space, flip))
+        return out, product(a, b, sa, sb, types)
+
+    def multiply(self, operands, at, group, k, indent):
+        """Arguments of a product of depth k, from row or column @at of the operands, @group of the scales."""
+        m, n, g = self.m, self.n, k // 32
+        regions = ((0, at), (m, k)), ((0, group), (m, g)), ((at, 0), (k, n)), ((group, 0), (g, n))
+        return ", ".join(self.moved(name, start, shape, space, flip, indent)
+                         for (name, space, flip), (start, shape) in zip(operands, regions))
+
+    def single(self):
+        k = int(self.random.choice([64, 128, 192]))
+        operands, value = self.operands(k)
+        text = self.multiply(operands, 0, 0, k, 0)
+        if self.sum is not None:
+            self.put(f"acc = pl.matmul_mx_acc(acc, {text})")
+            self.sum = self.sum + value
+        elif self.random.integers(0, 2):
+            row = self.random.integers(-9, 9, (1, self.n)).astype("float32")
+            self.put(f"w = pl.load({self.tensor('FP32', row.shape, row)}, [0, 0], [1, {self.n}], {SPACE}.Mat)")
+            self.put(f"acc = pl.matmul_mx_bias({text}, w)")
+            self.sum = value + row
+        else:
+            self.put(f"acc = pl.matmul_mx({text})")
+            self.sum = value
+
+    def loop(self):
+        if self.sum is None:
+            self.single()
+        step, times = int(self.random.choice([64, 128])), int(self.random.integers(1, 4))
+        operands, value = self.operands(step * times)
+        self.put(f"for i in pl.range(0, {times}):")
+        text = self.multiply(operands, f"i * {step}", f"i * {step // 32}", step, 1)
+        self.put(f"acc = pl.matmul_mx_acc(acc, {text})", 1)
+        self.sum = self.sum + value
+
+    def store(self):
+        if self.sum is None:
+            return
+        self.put(f"c = pl.store(acc, [0, 0], [{self.m}, {self.n}], c)")
+        self.stored, self.sum = self.sum, None
+
+    @property
+    def text(self):
+        out = f"pl.Tensor[[{self.m}, {self.n}], pl.FP32]"
+        return ("@pl.program\nclass Chain:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, "
+                + "".join(f"{p}, " for p in self.params) + f"c: pl.Out[{out}]) -> {out}:\n"
+                + "".join(f"        {line}\n" for line in [*self.lines, "return c"]))
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_random_chains_of_products_agree_with_numpy(first, tmp_path):
+    for seed in range(first, first + 10):
+        chain = Chain(seed)
+        p = pl.parse(chain.text)
+        np.testing.assert_array_equal(compute(p, *chain.args, np.zeros((chain.m, chain.n), "float32")), chain.stored, str(seed))
+        assemble(p, 1, tmp_path)
+        assert cce_text(p, 1).count("TMATMUL_MX(") == chain.text.count("pl.matmul_mx")
+
+
 # ---- The chip ----
 
 CHIP = '''
@@ -174,16 +327,16 @@ class OnChip:
 
     @pl.function(type=pl.FunctionType.InCore)
     def squares(self, q: pl.Tensor[[32, 128], pl.FP8E4M3FN], sq: pl.Tensor[[19, 4], pl.FP8E8M0],
-                b: pl.Tensor[[128, 37], pl.FP8E5M2], sb: pl.Tensor[[4, 37], pl.FP8E8M0],
+                b: pl.Tensor[[37, 128], pl.FP8E5M2], sb: pl.Tensor[[37, 4], pl.FP8E8M0],
                 c: pl.Out[pl.Tensor[[19, 37], pl.FP32]], d: pl.Out[pl.Tensor[[32, 32], pl.FP32]]) -> tuple[pl.Tensor[[19, 37], pl.FP32], pl.Tensor[[32, 32], pl.FP32]]:
         qm = pl.load(q, [0, 0], [32, 128], MAT, valid_shapes=[19, 101])
         sqm = pl.load(sq, [0, 0], [32, 4], MAT, valid_shapes=[19, 4])
-        bm = pl.load(b, [0, 0], [128, 64], MAT, valid_shapes=[101, 37])
-        sbm = pl.load(sb, [0, 0], [4, 64], MAT, valid_shapes=[4, 37])
+        bm = pl.load(b, [0, 0], [64, 128], MAT, valid_shapes=[37, 101])
+        sbm = pl.load(sb, [0, 0], [64, 4], MAT, valid_shapes=[37, 4])
         l = pl.move(qm, target_memory=pl.MemorySpace.Left)
         ls = pl.move(sqm, target_memory=pl.MemorySpace.LeftScale)
-        r = pl.move(bm, target_memory=pl.MemorySpace.Right)
-        rs = pl.move(sbm, target_memory=pl.MemorySpace.RightScale)
+        r = pl.move(bm, target_memory=pl.MemorySpace.Right, transpose=True)
+        rs = pl.move(sbm, target_memory=pl.MemorySpace.RightScale, transpose=True)
         c = pl.store(pl.matmul_mx(l, ls, r, rs), [0, 0], [19, 37], c)
         whole = pl.load(q, [0, 0], [32, 128], MAT)
         l2 = pl.move(whole, target_memory=pl.MemorySpace.Left)
@@ -211,8 +364,8 @@ class OnChip:
         return e
 
     @pl.function(type=pl.FunctionType.Orchestration)
-    def main(self, x: pl.Tensor[[32, 128], pl.FP32], sq: pl.Tensor[[19, 4], pl.FP8E8M0], b: pl.Tensor[[128, 37], pl.FP8E5M2],
-             sb: pl.Tensor[[4, 37], pl.FP8E8M0], a2: pl.Tensor[[32, 1024], pl.FP8E4M3FN], sa2: pl.Tensor[[32, 32], pl.FP8E8M0],
+    def main(self, x: pl.Tensor[[32, 128], pl.FP32], sq: pl.Tensor[[19, 4], pl.FP8E8M0], b: pl.Tensor[[37, 128], pl.FP8E5M2],
+             sb: pl.Tensor[[37, 4], pl.FP8E8M0], a2: pl.Tensor[[32, 1024], pl.FP8E4M3FN], sa2: pl.Tensor[[32, 32], pl.FP8E8M0],
              b2: pl.Tensor[[1024, 32], pl.FP8E4M3FN], sb2: pl.Tensor[[32, 32], pl.FP8E8M0], hard: pl.Tensor[[32, 128], pl.FP32],
              hq: pl.Out[pl.Tensor[[32, 128], pl.FP8E4M3FN]], hp: pl.Out[pl.Tensor[[32, 128], pl.FP8E5M2]],
              hf: pl.Out[pl.Tensor[[32, 128], pl.FP32]], hh: pl.Out[pl.Tensor[[32, 128], pl.BF16]]
@@ -254,11 +407,11 @@ def chip_case(seed):
     """Arguments, and the results where they are exact."""
     random = np.random.default_rng(seed)
     x = (random.integers(-24, 25, (32, 128)) / 8).astype("float32")
-    args = [x, scales(random, (19, 4)), codes(random, (128, 37), "FP8E5M2"), scales(random, (4, 37)), codes(random, (32, 1024)),
+    args = [x, scales(random, (19, 4)), codes(random, (37, 128), "FP8E5M2"), scales(random, (37, 4)), codes(random, (32, 1024)),
             scales(random, (32, 32)), codes(random, (1024, 32)), scales(random, (32, 32)), hard_values(),
             *(np.zeros((32, 128), t) for t in ("uint8", "uint8", "float32", "uint16"))]
     q, number = nearest(x.astype("float64"), "FP8E4M3FN"), NUMBERS["FP8E8M0"]
-    c = (q[:19] * np.repeat(number[args[1]], 32, 1))[:, :101] @ (NUMBERS["FP8E5M2"][args[2]] * np.repeat(number[args[3]], 32, 0))[:101]
+    c = (q[:19] * np.repeat(number[args[1]], 32, 1))[:, :101] @ (NUMBERS["FP8E5M2"][args[2]] * np.repeat(number[args[3]], 32, 1)).T[:101]
     e = product(*args[4:7:2], args[5], args[7], ("FP8E4M3FN", "FP8E4M3FN"))
     return args, [c, q @ q.T, 2 * e]
 
@@ -334,7 +487,7 @@ LOAD = "pl.load(a, [0, 0], [32, 128])"
     ("x = pl.move(ls, target_memory=pl.MemorySpace.Left)", "cannot put FP8E8M0 scales into Left"),
     ("x = pl.load(sa, [0, 0], [32, 4])", "cannot put FP8E8M0 scales into Vec"),
     ("x = pl.move(ls, target_memory=pl.MemorySpace.RightScale)", None),
-    ("x = pl.move(ls, target_memory=pl.MemorySpace.LeftScale, transpose=True)", "cannot transpose scales"),
+    ("x = pl.move(ls, target_memory=pl.MemorySpace.LeftScale, transpose=True)", "requires scales in boxes of 16 x 2 for LeftScale, but got [4, 32]"),
     (f"x = pl.load(sa, [0, 0], [8, 4], {SPACE}.Mat)", "requires scales in boxes of 16 x 2 or 2 x 16 for Mat, but got [8, 4]"),
     ("x = pl.reshape(ls, [16, 8])", "does not take a tile of FP8E8M0 scales"),
     (f"x = pl.add({LOAD}, {LOAD})", "The operator block.add does not take FP8E4M3FN elements"),
@@ -407,6 +560,13 @@ class Bytes:
 
     def element_size(self):
         return 1
+
+
+def test_program_with_scales_passes_in_checked_mode():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs")
+    done = subprocess.run([sys.executable, os.path.join(folder, "run_pypto.py"), "mx_matmul"], text=True, capture_output=True, timeout=300,
+                          env={**os.environ, "SIMPLER_CHECK": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    assert done.returncode == 0 and "largest difference from numpy: 0 (within 0)" in done.stdout, done.stdout + done.stderr
 
 
 def test_arrays_of_bytes_and_of_other_eight_bit_types_are_taken():

@@ -149,10 +149,10 @@ struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call)
 	return out;
 }
 
-/* The tile with another valid region, which is known when it runs. */
-static struct pto_value partly(struct pto_gen *g, struct pto_tile *t, const struct ir_list *sizes)
+/* The tile as @type with a valid region that is known when it runs. */
+static struct pto_value partly(struct pto_gen *g, struct pto_tile *t, struct ir_type *type,
+			       const struct ir_list *sizes)
 {
-	struct ir_type *type = type_copy(g->px, t->type);
 	const char *rows = sizes->n > 1 ? pto_index_expr(g, sizes->at[sizes->n - 2]) :
 					  pto_index(g, 1);
 	const char *columns = pto_index_expr(g, sizes->at[sizes->n - 1]);
@@ -164,7 +164,10 @@ static struct pto_value partly(struct pto_gen *g, struct pto_tile *t, const stru
 		list_push(g->px, &type->view.valid,
 			  ir_var(g->px, "_extent", type_scalar(g->px, DT_INDEX), g->at));
 	v = pto_alias(g, t, type);
-	pto_line(g, "pto.set_validshape %s, %s, %s : %s", v.name, rows, columns, v.type);
+	if (g->cxx)
+		pto_line(g, "%s.SetValidShape(%s, %s);", v.name, rows, columns);
+	else
+		pto_line(g, "pto.set_validshape %s, %s, %s : %s", v.name, rows, columns, v.type);
 	return v;
 }
 
@@ -178,7 +181,7 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 
 	if (!shape_equal(&sizes, valid))
 		from = all_constant(&sizes) && all_constant(valid) ? corner(g, t, &sizes) :
-			partly(g, t, &sizes);
+			partly(g, t, type_copy(g->px, t->type), &sizes);
 	p = partition(g, tensor, elements(call->args.at[1]), &sizes);
 	pto_line(g, "pto.tstore ins(%s : %s) outs(%s : %s)", from.name, from.type, p.name, p.type);
 	if (var)
@@ -245,14 +248,29 @@ static void put_dim(struct pto_gen *g, const struct ir_node *var, const struct i
 
 /* ---- Moves and views of tiles ---- */
 
+static uint8_t across(unsigned int layout)
+{
+	return layout == TL_ROW_MAJOR ? TL_COL_MAJOR :
+	       layout == TL_COL_MAJOR ? TL_ROW_MAJOR : TL_NONE_BOX;
+}
+
 /* A fractal buffer seen with rows and columns exchanged. */
 static struct pto_value exchanged(struct pto_gen *g, struct pto_tile *t)
 {
+	const struct ir_list *valid = &t->type->view.valid;
+	struct ir_list swapped = { 0 };
 	struct ir_type *type = pto_type_like(g, t->type, pto_dim(&t->type->shape, 0),
 					     pto_dim(&t->type->shape, 1), t->type->dtype);
 
-	type->view.blayout = t->type->view.slayout;
-	type->view.slayout = t->type->view.blayout;
+	type->view.blayout = across(t->type->view.blayout);
+	type->view.slayout = across(t->type->view.slayout);
+	if (valid->n == 2) {
+		list_push(g->px, &swapped, valid->at[1]);
+		list_push(g->px, &swapped, valid->at[0]);
+	}
+	if (!all_constant(&swapped))
+		return partly(g, t, type, &swapped);
+	type->view.valid = swapped;
 	return pto_alias(g, t, type);
 }
 

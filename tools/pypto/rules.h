@@ -46,8 +46,11 @@ const struct ir_type *rule_check_bias(struct op_use *use, unsigned int i,
  * false with a mistake.
  */
 bool rule_place(struct op_use *use, struct ir_type *type, int64_t space);
-/* Whether tile 0 of eight-bit floats fills the boxes of @type, which it is moved to; or a mistake. */
-bool rule_keeps_boxes(struct op_use *use, const struct ir_type *type, int64_t space, bool across);
+/*
+ * Whether tile 0, rows and columns exchanged if it is moved @across, fills the boxes of @type where
+ * they are of eight-bit floats; false with a mistake.
+ */
+bool rule_keeps_boxes(struct op_use *use, const struct ir_type *type, bool across);
 /* Eight-bit floats become other floats, and floats become them; false with a mistake. */
 bool rule_converts(struct op_use *use, unsigned int from, unsigned int to);
 

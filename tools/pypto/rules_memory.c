@@ -180,13 +180,8 @@ const struct ir_type *rule_move(struct op_use *use)
 	if (space == MS_VEC || space == MS_BIAS)
 		rule_layout(type, TL_ROW_MAJOR, TL_NONE_BOX, 512);
 	tile_layout(type, space);
-	if (!rule_place(use, type, space) ||
-	    !rule_keeps_boxes(use, type, space, op_attr(use, "transpose")->i))
-		return NULL;
 	if (!op_attr(use, "transpose")->i)
-		return type;
-	if (type->dtype == DT_FP8E8M0)
-		return rule_error(use, "cannot transpose scales; load them from a tensor that has them the other way round");
+		return rule_place(use, type, space) && rule_keeps_boxes(use, type, false) ? type : NULL;
 	if (type->shape.n != 2)
 		return rule_error(use, "can transpose two dimensions only, but got %s",
 				  shape_text(use->px, &src->shape));
@@ -197,7 +192,9 @@ const struct ir_type *rule_move(struct op_use *use)
 		type->view.valid.at[0] = src->view.valid.at[1];
 		type->view.valid.at[1] = src->view.valid.at[0];
 	}
-	if (space == MS_LEFT || space == MS_RIGHT)
+	if (!rule_place(use, type, space) || !rule_keeps_boxes(use, type, true))
+		return NULL;
+	if (space == MS_LEFT || space == MS_RIGHT || type->dtype == DT_FP8E8M0)
 		return type;
 	swap = type->view.blayout;
 	if (type->view.slayout != TL_NONE_BOX) {

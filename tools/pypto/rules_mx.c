@@ -154,28 +154,20 @@ static int64_t filled(const struct ir_type *type, uint32_t from_end)
 	return (n + unit - 1) / unit * unit;
 }
 
-bool rule_keeps_boxes(struct op_use *use, const struct ir_type *type, int64_t space, bool across)
+bool rule_keeps_boxes(struct op_use *use, const struct ir_type *type, bool across)
 {
 	const struct ir_type *from = arg_type(use, 0);
-	struct ir_type *to = type_copy(use->px, type);
-	int64_t rows, columns;
 
 	if (!dtype_is_small(from->dtype) || from->shape.n != 2 ||
-	    (space != MS_LEFT && space != MS_RIGHT))
+	    type->view.slayout == TL_NONE_BOX || from->view.slayout == TL_NONE_BOX ||
+	    (filled(type, across) == filled(from, 0) && filled(type, !across) == filled(from, 1)))
 		return true;
-	if (across) {
-		to->shape = list_copy(use->px, &from->shape);
-		to->shape.at[0] = from->shape.at[1];
-		to->shape.at[1] = from->shape.at[0];
-	}
-	rows = filled(from, 1);
-	columns = filled(from, 0);
-	if (filled(to, across) == columns && filled(to, !across) == rows)
-		return true;
-	return refuse(use, "Load it with extents that are multiples of 32, and say which are valid: valid_shapes=[...]",
-		      "cannot put a tile %s of %s into %s%s, whose boxes it does not fill",
-		      shape_text(use->px, &from->shape), dtype_name(from->dtype),
-		      enum_name(EN_MEMORY_SPACE, space), across ? " transposed" : ""), false;
+	refuse(use, "Load it with extents that are multiples of 32, and say which are valid: valid_shapes=[...]",
+	       "cannot put a tile %s of %s into %s%s, whose boxes it does not fill",
+	       shape_text(use->px, &from->shape), dtype_name(from->dtype),
+	       enum_name(EN_MEMORY_SPACE, op_attr(use, "target_memory")->i),
+	       across ? " transposed" : "");
+	return false;
 }
 
 /* ---- Products with scales ---- */
