@@ -7,6 +7,7 @@ STEP = f'''
         o = pl.store(pl.add(pl.load(a, [0, 0], [32, 32]), pl.load(o, [0, 0], [32, 32])), [0, 0], [32, 32], o)
         return o
 '''
+A5 = {"scales"}     # of these the texts for a5
 FORMS = {
     # accumulates over a counted loop; calls in a counted loop
     "loop": f'''
@@ -24,6 +25,37 @@ FORMS = {
             y = self.k(x, i * 8, y)
             for j in pl.range(2, 8, 3):
                 y = self.step(x, y)
+        return y
+''',
+    # products with scales, operands of two formats, one stored the other way round; a tensor of eight-bit floats in between
+    "scales": '''
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[32, 128], pl.FP8E4M3FN], sa: pl.Tensor[[32, 4], pl.FP8E8M0], b: pl.Tensor[[64, 128], pl.FP8E5M2],
+          sb: pl.Tensor[[64, 4], pl.FP8E8M0], o: pl.Out[pl.Tensor[[32, 64], pl.FP32]]) -> pl.Tensor[[32, 64], pl.FP32]:
+        am = pl.load(a, [0, 0], [32, 128], target_memory=pl.MemorySpace.Mat)
+        sam = pl.load(sa, [0, 0], [32, 4], target_memory=pl.MemorySpace.Mat)
+        bm = pl.load(b, [0, 0], [64, 128], target_memory=pl.MemorySpace.Mat)
+        sbm = pl.load(sb, [0, 0], [64, 4], target_memory=pl.MemorySpace.Mat)
+        l = pl.move(am, target_memory=pl.MemorySpace.Left)
+        ls = pl.move(sam, target_memory=pl.MemorySpace.LeftScale)
+        r = pl.move(bm, target_memory=pl.MemorySpace.Right, transpose=True)
+        rs = pl.move(sbm, target_memory=pl.MemorySpace.RightScale, transpose=True)
+        acc = pl.matmul_mx_acc(pl.matmul_mx(l, ls, r, rs), l, ls, r, rs)
+        o = pl.store(acc, [0, 0], [32, 64], o)
+        return o
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def narrow(self, x: pl.Tensor[[64, 128], pl.FP32], q: pl.Out[pl.Tensor[[64, 128], pl.FP8E5M2]]) -> pl.Tensor[[64, 128], pl.FP8E5M2]:
+        q = pl.store(pl.cast(pl.load(x, [0, 0], [64, 128]), pl.FP8E5M2), [0, 0], [64, 128], q)
+        return q
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[32, 128], pl.FP8E4M3FN], sa: pl.Tensor[[32, 4], pl.FP8E8M0], x: pl.Tensor[[64, 128], pl.FP32],
+             sb: pl.Tensor[[64, 4], pl.FP8E8M0]) -> pl.Tensor[[32, 64], pl.FP32]:
+        b = pl.create_tensor([64, 128], dtype=pl.FP8E5M2)
+        y = pl.create_tensor([32, 64], dtype=pl.FP32)
+        b = self.narrow(x, b)
+        y = self.k(a, sa, b, sb, y)
         return y
 ''',
     # a value merged of two branches; calls in branches, one without else

@@ -9,7 +9,7 @@ import pytest
 
 pl = pytest.importorskip("pypto.language")
 from pypto import _core, passes  # noqa: E402
-from pypto_forms import FORMS, form  # noqa: E402
+from pypto_forms import A5, FORMS, form  # noqa: E402
 
 GOLDENS = os.path.join(os.path.dirname(__file__), "goldens")
 GENERATED = [(name, what, function) for name in FORMS
@@ -23,9 +23,10 @@ def golden_of(name, what, function):
 
 @pytest.mark.parametrize("name, what, function", GENERATED)
 def test_the_text_of_a_form(name, what, function):
-    program = passes.PassManager.get_strategy("Default" if what == "cce" else "PTOAS").run_passes(pl.parse(form(name)))
+    strategy = passes.PassManager.get_strategy("Default" if what == "cce" else "PTOAS", "a5" if name in A5 else "a2a3")
+    program = strategy.run_passes(pl.parse(form(name)))
     _core.describe_program(program)
-    text = _core.generate(program, what, function, 0)
+    text = _core.generate(program, what, function, int(name in A5))
     path = golden_of(name, what, function)
     if os.environ.get("SIMPLER_WRITE_GOLDENS") == "1":
         with open(path, "w") as f:
