@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Kernels as .pto and CCE text, groups of kernels (cases of pypto.md section 17 in the names)."""
+import os
 import re
+import sys
 
 import pytest
 
@@ -289,3 +291,26 @@ def test_case_65_one_submit_of_all_blocks():
     assert "int32_t block_id = get_block_idx(args);" in wrapper and "int32_t blockdim = get_block_num(args);" in wrapper
     with pytest.raises(ValueError, match=r"allocated clusters \(4\) != blockdim \(8\)"):
         blocks("cid: pl.Cluster,", "        cid = pl.allocate_cluster(4)\n", "cid,")
+
+
+def test_decision_17_kernels_may_call_things_as_the_headers_do(tmp_path):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
+    import pypto_executed
+    words = ("Tensor", "Tile", "TileType", "Shape", "Stride", "GlobalTensor", "Layout", "BLayout", "SLayout", "PadValue", "CmpMode",
+             "RoundMode", "int", "TADD", "TLOAD", "set_flag", "pto", "std", "args", "half", "x0Global", "o0_tensor", "kernel_entry")
+    kernels = []
+    for i, word in enumerate(words):
+        text = ("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+                f"    def k{i}(self, x: pl.Tensor[[8, 16], pl.FP32], {word}: pl.FP32, o: pl.InOut[pl.Tensor[[8, 16], pl.FP32]]"
+                ") -> pl.Tensor[[8, 16], pl.FP32]:\n"
+                f"        t = pl.mul(pl.load(x, [0, 0], [8, 16]), {word})\n"
+                f"        o = pl.store(pl.exp(t), [0, 0], [8, 16], o)\n        return o\n")
+        inner = (text.replace(f"def k{i}(", f"def l{i}(").replace(f", {word}: pl.FP32", "").replace(f", {word})", ", 0.5)")
+                 .replace("t = ", f"{word} = ").replace("exp(t)", f"exp({word})"))
+        loop = (text.replace(f"def k{i}(", f"def m{i}(").replace(f", {word}: pl.FP32", "").replace(f", {word})", ", 0.5)")
+                .replace("        o = ", f"        for {word} in pl.range(2):\n            t = pl.mul(t, pl.cast({word}, pl.FP32))\n        o = "))
+        for text in (text, inner, loop):
+            for backend in ("PTO", "CCE"):
+                kernels += pypto_executed.kernels_of(text, i, "a2a3", backend, tmp_path)
+    assert len(kernels) == 6 * len(words)
+    pypto_executed.check_kernels(kernels, "a2a3", tmp_path)

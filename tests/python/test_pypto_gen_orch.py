@@ -311,6 +311,14 @@ args = self.k_scale(rt, 2.0, args)
 return args
 """, head=f"def top(self, x: {T}, int: {T}) -> {T}:")
     assert "Tensor v_rt = make_tensor(" in text and "Tensor ext_int = " in text
+    text = text_of("""
+Tensor = pl.create_tensor([32, 64], dtype=pl.FP32)
+Tensor = self.k_add(x, x, Tensor)
+Arg = pl.create_tensor([32, 64], dtype=pl.FP32)
+Arg = self.k_scale(Tensor, 2.0, Arg)
+return Arg
+""", head=f"def top(self, x: {T}) -> {T}:")
+    assert "Tensor v_Tensor = make_tensor(" in text and " Arg = make_tensor(" not in text
 
 
 def test_decision_9_floor_division():

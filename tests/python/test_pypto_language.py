@@ -579,3 +579,18 @@ def test_only_plain_parameters(params):
 def test_deep_nesting_is_refused_not_a_crash():
     with pytest.raises(pl.ParserSyntaxError, match="nested too deeply"):
         pl.parse("@pl.function\ndef f(x: pl.INT64):\n    a = " + "+".join(["x"] * 5000) + "\n")
+
+
+def test_an_error_shows_the_lines_of_its_program_though_others_have_its_file_name(tmp_path):
+    text = ("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+            "    def k(self, x: pl.Tensor[[256, 1024], pl.FP32], y: pl.Out[pl.Tensor[[256, 1024], pl.FP32]]\n"
+            "          ) -> pl.Tensor[[256, 1024], pl.FP32]:\n"
+            "        return pl.store(pl.load(x, [0, 0], [256, 1024]), [0, 0], [256, 1024], y)\n")
+    program = pl.parse(text, "one.py")
+    with pytest.raises(pl.CompileError) as alone:
+        ir.compile(program, tmp_path, skip_ptoas=True)
+    assert "| " in str(alone.value)
+    pl.parse("\n# another text\n\n\n\n\n" + text.replace("1024", "16"), "one.py")
+    with pytest.raises(pl.CompileError) as later:
+        ir.compile(program, tmp_path, skip_ptoas=True)
+    assert str(later.value) == str(alone.value)

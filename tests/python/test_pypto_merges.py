@@ -140,3 +140,27 @@ def test_merged_tiles_have_as_many_valid_rows_as_those_that_were_merged(platform
                 kernels += pypto_executed.kernels_of(text, seed, platform, backend, tmp_path)
     assert len(kernels) == 36
     pypto_executed.check_kernels(kernels, platform, tmp_path)
+
+
+def test_a_number_as_condition_is_true_unless_it_is_0(tmp_path):
+    cases = [
+        (["if n:", "    m = m + 1"], lambda n, f: n != 0), (["while n:", "    m = m + 1", "    n = n - 1"], lambda n, f: n),
+        (["if not n:", "    m = m + 1"], lambda n, f: n == 0), (["if f:", "    m = m + 1"], lambda n, f: f != 0),
+        (["if n and f:", "    m = m + 1"], lambda n, f: n != 0 and f != 0),
+        (["if n or f:", "    m = m + 1"], lambda n, f: n != 0 or f != 0),
+        (["if n > 1 and f:", "    m = m + 1"], lambda n, f: n > 1 and f != 0),
+    ]
+    kernels = []
+    for i, (lines, wanted) in enumerate(cases):
+        text = ("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+                f"    def k{i}(self, n: pl.INT32, f: pl.FP32, y: pl.Out[pl.Tensor[[1, 8], pl.FP32]]) -> pl.Tensor[[1, 8], pl.FP32]:\n"
+                "        t = pl.full([1, 8], dtype=pl.FP32, value=0.0)\n        m = 0\n" + "".join(f"        {line}\n" for line in lines) +
+                "        t = pl.adds(t, pl.cast(m, pl.FP32))\n        y = pl.store(t, [0, 0], [1, 8], y)\n        return y\n")
+        program = pl.parse(text)
+        for n, f in ((0, 0.0), (3, 0.0), (2, 0.5), (0, -1.0)):
+            y = np.zeros((1, 8), "float32")
+            ir.interpret(program, n, f, y, function=f"k{i}")
+            assert (y == wanted(n, f)).all(), (n, f)
+        kernels += [k for seed in range(4) for backend in ("PTO", "CCE")
+                    for k in pypto_executed.kernels_of(text, seed, "a2a3", backend, tmp_path)]
+    pypto_executed.check_kernels(kernels, "a2a3", tmp_path)

@@ -124,6 +124,8 @@ int front_scalar_dtype(struct front *f, const struct py_node *node, unsigned int
 struct ir_node *front_expr(struct front *f, const struct py_node *node);
 /* front_expr(), which must give a value. */
 struct ir_node *front_value(struct front *f, const struct py_node *node);
+/* The same, as a BOOL scalar; NULL with a mistake. */
+struct ir_node *front_condition(struct front *f, const struct py_node *node);
 struct ir_node *front_call(struct front *f, const struct py_node *node);
 struct ir_node *front_pl_call(struct front *f, const struct py_node *node, const char *space,
 			      const char *name);

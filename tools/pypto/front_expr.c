@@ -146,13 +146,41 @@ static bool is_too_large(enum ir_kind kind, const struct ir_node *left, const st
 }
 
 static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
+				    struct ir_node *right, struct span span);
+
+/* A number is true unless it is 0. */
+static struct ir_node *truth(struct front *f, struct ir_node *x)
+{
+	unsigned int dtype = x->type->dtype;
+
+	if (dtype == DT_BOOL)
+		return x;
+	return scalar_arith(f, IR_NE, x, dtype_is_float(dtype) ?
+			    ir_float(f->px, 0, dtype, x->span) : ir_int(f->px, 0, dtype, x->span),
+			    x->span);
+}
+
+struct ir_node *front_condition(struct front *f, const struct py_node *node)
+{
+	struct ir_node *x = front_value(f, node);
+
+	if (!x)
+		return NULL;
+	if (x->type->kind == TY_SCALAR)
+		return truth(f, x);
+	diag_add(f->px, DIAG_TYPE, node->span, "A condition must be a scalar, got %s",
+		 type_text(f->px, x->type));
+	return NULL;
+}
+
+static struct ir_node *scalar_arith(struct front *f, enum ir_kind kind, struct ir_node *left,
 				    struct ir_node *right, struct span span)
 {
 	struct ir_node *folded;
 	unsigned int dtype;
 
 	if (is_logical(kind))
-		return ir_binary(f->px, kind, left, right, DT_BOOL, span);
+		return ir_binary(f->px, kind, truth(f, left), truth(f, right), DT_BOOL, span);
 	literals_meet(f, &left, &right);
 	if (widen(f, kind, &left, &right, span, &dtype))
 		return NULL;
@@ -293,7 +321,7 @@ static struct ir_node *unary(struct front *f, const struct py_node *node)
 	if (!strcmp(node->name, "UAdd") && x->type->kind == TY_SCALAR)
 		return x;
 	if (!strcmp(node->name, "Not") && x->type->kind == TY_SCALAR)
-		return unary_node(f, IR_NOT, x, DT_BOOL, node->span);
+		return unary_node(f, IR_NOT, truth(f, x), DT_BOOL, node->span);
 	if (!strcmp(node->name, "Invert") && x->type->kind == TY_SCALAR &&
 	    dtype_is_int(x->type->dtype))
 		return unary_node(f, IR_BIT_NOT, x, x->type->dtype, node->span);

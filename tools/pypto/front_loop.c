@@ -348,14 +348,9 @@ static int while_condition(struct front *f, const struct loop_head *h, struct ir
 	    !is_pl(f, first->x->x, "cond") || first->x->args.n != 1)
 		return syntax(f, first ? first->span : h->node->span,
 			      "First statement in pl.while_() body must be pl.cond(condition)", NULL);
-	*condition = front_value(f, first->x->args.at[0]);
+	*condition = front_condition(f, first->x->args.at[0]);
 	if (!*condition)
 		return -EINVAL;
-	if ((*condition)->type->kind != TY_SCALAR) {
-		diag_add(f->px, DIAG_TYPE, first->span, "A condition must be a scalar, got %s",
-			 type_text(f->px, (*condition)->type));
-		return -EINVAL;
-	}
 	*rest = (struct py_list){ body->at + 1, body->n - 1 };
 	return 0;
 }
@@ -468,10 +463,7 @@ int front_while(struct front *f, const struct py_node *node)
 	if (node->orelse.n)
 		return syntax(f, node->span, "A loop cannot have an else branch", NULL);
 	f->loop = &frame;
-	loop->condition = front_value(f, node->x);
-	if (loop->condition && loop->condition->type->kind != TY_SCALAR)
-		diag_add(f->px, DIAG_TYPE, node->x->span, "A condition must be a scalar, got %s",
-			 type_text(f->px, loop->condition->type));
+	loop->condition = front_condition(f, node->x);
 	loop->body = front_block(f, &node->body, node->span, NULL);
 	bind_end_body(f, mark);
 	bind_end_loop(f, mark, node->span);
@@ -525,10 +517,7 @@ int front_if(struct front *f, const struct py_node *node)
 	struct change *then_end;
 	size_t mark, n;
 
-	s->condition = front_value(f, node->x);
-	if (s->condition && s->condition->type->kind != TY_SCALAR)
-		diag_add(f->px, DIAG_TYPE, node->x->span, "A condition must be a scalar, got %s",
-			 type_text(f->px, s->condition->type));
+	s->condition = front_condition(f, node->x);
 	mark = bind_mark(f);
 	s->then_body = front_block(f, &node->body, node->span, &then_site);
 	bind_end_body(f, mark);

@@ -31,6 +31,14 @@ static const char *const reserved[] = {
 	"range_trips", "int_pow", "from_u64", "to_u64", "get_tensor_data", "set_tensor_data",
 	"alloc_tensors", "get_block_idx", "get_block_num", "get_sub_block_id", "set_flag",
 	"wait_flag", "pipe_barrier", "trap", "bisheng", "cce", "block_idx", "size_t",
+	"Tensor", "ChipTensor", "DataType", "Arg", "TaskOutputTensors", "Tile", "TileType", "Shape",
+	"Stride", "Layout", "GlobalTensor", "BLayout", "SLayout", "PadValue", "CompactMode",
+	"CmpMode", "RoundMode", "SaturationMode", "MaskPattern", "TPipe", "TileSplitAxis",
+	"Direction", "AtomicType", "ReluPreMode", "QuantType", "AccPhase", "STPhase",
+	"AccToVecMode", "MrgSortExecutedNumList", "GatherAxis", "GatherOOB", "ScatterAxis",
+	"ScatterOOB", "Coalesce", "DivAlgorithm", "ExpAlgorithm", "LogAlgorithm", "RecipAlgorithm",
+	"RsqrtAlgorithm", "SqrtAlgorithm", "HistByte", "AsyncEvent", "AsyncSession", "SyncAllMode",
+	"SyncCoreType", "NotifyOp", "WaitCmp",
 };
 
 static bool all_upper(const char *name)

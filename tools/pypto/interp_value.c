@@ -232,8 +232,10 @@ static double round_by(double v, int mode)
 		return ceil(v);
 	case 5:
 		return whole;
-	case 6:	/* to odd: inexact results get an odd last digit */
-		return whole == v || fmod(whole, 2) != 0 ? whole : whole + (v < 0 ? -1 : 1);
+	case 6:	/* nearest, ties to odd, as the instruction does */
+		if (fabs(v - whole) != 0.5)
+			return nearbyint(v);
+		return fmod(whole, 2) != 0 ? whole : whole + (v < 0 ? -1 : 1);
 	default:
 		return nearbyint(v);
 	}
@@ -281,10 +283,9 @@ static double round_float(unsigned int dtype, double v, int mode)
 	r = ldexp(round_by(ldexp(v, -quantum), mode), quantum);
 	if (fabs(r) <= p.largest)
 		return r;
-	if (dtype == DT_FP8E4M3FN)
-		return NAN;
-	return mode >= 3 && fabs(v) > p.largest && (mode == 5 || mode == 6 || (mode == 3) == (v > 0)) ?
-	       copysign(p.largest, v) : copysign(INFINITY, v);
+	if (mode == 5 || (mode == 3 && v > 0) || (mode == 4 && v < 0))
+		return copysign(p.largest, v);
+	return dtype == DT_FP8E4M3FN ? NAN : copysign(INFINITY, v);
 }
 
 static int64_t cut_int(unsigned int dtype, int64_t v)
@@ -309,22 +310,17 @@ union cell cell_fit(unsigned int dtype, union cell cell)
 	return cell;
 }
 
-/* A float outside of the range of the integer type becomes the nearest that it has. */
+/* What is outside of the type's range keeps the low bits of its 64, as on the chip. */
 static int64_t int_of(unsigned int dtype, double v, int mode)
 {
-	unsigned int bits = dtype_info(dtype)->bits - dtype_is_signed(dtype);
-	double low = dtype_is_signed(dtype) ? -ldexp(1, (int)bits) : 0, high = ldexp(1, (int)bits);
-
 	if (dtype == DT_BOOL)
 		return v != 0;
 	v = round_by(v, mode ? mode : 2);
 	if (isnan(v))
 		return 0;
-	if (v < low)
-		v = low;
-	if (v >= high)
-		return bits == 64 ? -1 : (int64_t)(((uint64_t)1 << bits) - 1);
-	return v >= 0x1p63 ? (int64_t)(uint64_t)v : (int64_t)v;
+	if (dtype == DT_UINT64 && v >= 0x1p63 && v < 0x1p64)
+		return (int64_t)(uint64_t)v;
+	return cut_int(dtype, v >= 0x1p63 || v < -0x1p63 ? INT64_MIN : (int64_t)v);
 }
 
 static double float_of(unsigned int dtype, int64_t v)
@@ -338,7 +334,7 @@ union cell cell_convert(unsigned int from, unsigned int to, union cell cell, int
 
 	if (dtype_is_float(to)) {
 		out.f = dtype_is_float(from) ? cell.f : float_of(from, cell.i);
-		out.f = round_float(to, out.f, mode);
+		out.f = round_float(to, out.f, dtype_is_float(from) ? mode : 0);
 	} else {
 		out.i = dtype_is_float(from) ? int_of(to, cell.f, mode) : cut_int(to, cell.i);
 	}

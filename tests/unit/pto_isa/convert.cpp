@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* TCVT: every pair of types, mode and saturation (pto-isa §4.9). */
+#include <algorithm>
+#include <vector>
+
 #include "element.hpp"
 
 using namespace check;
@@ -36,7 +39,9 @@ double rounded(double v, RoundMode m)
 template <typename T>
 double least()
 {
-	return is_half_v<T>		  ? -65504.0
+	return std::is_same_v<T, float8_e4m3_t>	  ? -448.0
+	       : std::is_same_v<T, float8_e5m2_t> ? -57344.0
+	       : is_half_v<T>		  ? -65504.0
 	       : is_bfloat16_v<T>	  ? -3.3895313892515355e38
 	       : std::is_same_v<T, float> ? -double(3.4028234663852886e38f)
 	       : std::is_unsigned_v<T>	  ? 0.0
@@ -61,6 +66,64 @@ D integer_of(double v)
 		return D(v < 0 || sizeof(D) < 8 ? uint64_t(1) << 63 : uint64_t(1) << 63);
 	return D(uint64_t(int64_t(v)));
 }
+
+/* Magnitudes of a narrow float, all of them, by code; the largest is followed by what lies one step behind it. */
+template <typename D>
+const std::vector<double> &magnitudes()
+{
+	static const std::vector<double> all = [] {
+		std::vector<double> m;
+
+		for (uint64_t code = 0; code < uint64_t(1) << (8 * sizeof(D) - 1); code++) {
+			const double v = double(float(from_raw<D>(code)));
+
+			if (!std::isfinite(v))
+				break;
+			m.push_back(v);
+		}
+		m.push_back(2 * m.back() - m[m.size() - 2]);
+		return m;
+	}();
+	return all;
+}
+
+/* To a narrow float by mode; infinite (or not a number, where there is no infinity) behind the largest. */
+template <typename D>
+double narrowed(double v, RoundMode m)
+{
+	const std::vector<double> &all = magnitudes<D>();
+	const double size = std::fabs(v), past = std::is_same_v<D, float8_e4m3_t> ? NAN : INFINITY;
+	size_t above = size_t(std::upper_bound(all.begin(), all.end(), size) - all.begin());
+	bool up;
+
+	if (!std::isfinite(v))
+		return std::isnan(v) ? v : std::copysign(past, v);
+	above = above < all.size() ? above : all.size() - 1;
+	const double low = all[above - 1], high = all[above], middle = (low + high) / 2;
+
+	switch (m) {
+	case RoundMode::CAST_TRUNC:
+		up = false;
+		break;
+	case RoundMode::CAST_FLOOR:
+	case RoundMode::CAST_CEIL:
+		up = size != low && (m == RoundMode::CAST_CEIL) != std::signbit(v);
+		break;
+	case RoundMode::CAST_ROUND:
+		up = size >= middle;
+		break;
+	case RoundMode::CAST_ODD:
+		up = size == middle ? above % 2 : size > middle;
+		break;
+	default:
+		up = size == middle ? above % 2 == 0 : size > middle;
+	}
+	return std::copysign(!up ? low : above == all.size() - 1 ? past : high, v);
+}
+
+template <typename D>
+constexpr bool is_narrow = is_half_v<D> || is_bfloat16_v<D> || std::is_same_v<D, float8_e4m3_t> ||
+			   std::is_same_v<D, float8_e5m2_t>;
 
 template <typename D, typename S>
 bool one(context &t, const char *what, S s, D got, RoundMode m, bool saturate)
@@ -94,8 +157,13 @@ bool one(context &t, const char *what, S s, D got, RoundMode m, bool saturate)
 					int(m), saturate, double(wide(s)),
 					static_cast<long long>(got), static_cast<long long>(want));
 		} else {
-			const double want = to_type<D>(std::is_same_v<D, S> ? rounded(v, m) : v),
-				     g = double(float(got));
+			double want;
+			const double g = double(float(got));
+
+			if constexpr (is_narrow<D> && is_float_like_v<S> && !std::is_same_v<D, S>)
+				want = narrowed<D>(v, m);
+			else
+				want = to_type<D>(std::is_same_v<D, S> ? rounded(v, m) : v);
 
 			return t.expect(std::isnan(want) ? std::isnan(g) : g == want,
 					"%s mode %d sat %d: %.9g gives %.9g, expected %.9g", what,
@@ -202,6 +270,11 @@ void from(context &t)
 CHECK(tcvt_from_f32)
 {
 	from<float, half, bfloat16_t, float, int16_t, int32_t, int64_t, int8_t, uint8_t>(t);
+}
+CHECK(tcvt_to_8_bit_floats)
+{
+	from<float, float8_e4m3_t, float8_e5m2_t>(t);
+	from<half, float8_e4m3_t, float8_e5m2_t>(t);
 }
 CHECK(tcvt_of_rows_of_many_vectors_to_f16) { pair<half, float, 160, 131>(t); }
 CHECK(tcvt_from_f16) { from<half, float, int32_t, int16_t, int8_t, uint8_t, bfloat16_t>(t); }

@@ -98,21 +98,22 @@ void survives(context &t, const char *name)
 	}
 }
 
+constexpr RoundMode all_modes[] = {RoundMode::CAST_NONE,  RoundMode::CAST_RINT,
+				   RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
+				   RoundMode::CAST_CEIL,  RoundMode::CAST_TRUNC,
+				   RoundMode::CAST_ODD};
+
 /* All 8-bit codes to float and the other way through TCVT, in every mode. */
 template <typename T, typename W>
 void converts_all_codes(context &t)
 {
-	static const RoundMode modes[] = {RoundMode::CAST_NONE,	 RoundMode::CAST_RINT,
-					  RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
-					  RoundMode::CAST_CEIL,	 RoundMode::CAST_TRUNC,
-					  RoundMode::CAST_ODD};
 	Full<T, 4, 64> src, back;
 	Full<W, 4, 64> wide_tile;
 	place at;
 
 	t.covers("TCVT", type_name<T>());
 	at.put(src), at.put(wide_tile), at.put(back);
-	for (RoundMode m : modes) {
+	for (RoundMode m : all_modes) {
 		for (int i = 0; i < 256; i++)
 			src.data()[i] = from_raw<T>(unsigned(i));
 		TCVT(wide_tile, src, m);
@@ -132,6 +133,46 @@ void converts_all_codes(context &t)
 	}
 }
 
+/* The packed value that @v becomes; beyond the largest, that. */
+template <typename P>
+double packed_value(double v, RoundMode m)
+{
+	const double size = std::fabs(v);
+	int k = 0;
+
+	if (std::is_same_v<P, int4b_t>) {
+		const double low = std::floor(v), part = v - low;
+		const bool odd = std::fmod(low, 2.0) != 0.0;
+		const double whole = low + (m == RoundMode::CAST_FLOOR  ? 0
+					    : m == RoundMode::CAST_CEIL ? part > 0
+					    : m == RoundMode::CAST_TRUNC ? v < 0 && part > 0
+					    : part != 0.5		 ? part > 0.5
+					    : m == RoundMode::CAST_ROUND ? v > 0
+					    : m == RoundMode::CAST_ODD	 ? !odd
+									 : odd);
+
+		if (m == RoundMode::CAST_NONE)
+			return std::trunc(v < -8 ? -8 : v > 7 ? 7 : v);
+		return whole < -8 ? -8 : whole > 7 ? 7 : whole;
+	}
+	while (k < 7 && double(P::codec::to(uint8_t(k + 1))) <= size)
+		k++;
+	const double low = double(P::codec::to(uint8_t(k)));
+
+	if (k == 7 || low == size)
+		return std::copysign(low, v);
+	const double high = double(P::codec::to(uint8_t(k + 1))), part = (size - low) / (high - low);
+	const bool up = m == RoundMode::CAST_FLOOR   ? v < 0
+			: m == RoundMode::CAST_CEIL  ? v > 0
+			: m == RoundMode::CAST_TRUNC ? false
+			: part != 0.5		     ? part > 0.5
+			: m == RoundMode::CAST_ROUND ? true
+			: m == RoundMode::CAST_ODD   ? k % 2 == 0
+						     : k % 2 == 1;
+
+	return std::copysign(up ? high : low, v);
+}
+
 template <typename P, typename W>
 void converts_packed(context &t, int rows, int cols)
 {
@@ -141,44 +182,31 @@ void converts_packed(context &t, int rows, int cols)
 
 	t.covers("TCVT", type_name<P>());
 	at.put(d), at.put(src), at.put(back);
-	for (int i = 0; i < 512; i++)
-		src.data()[i] = W(float(t.below(401) - 200) / 16.0f);
-	memset(static_cast<void *>(d.data()), 0x5a, sizeof(P) * d.Extent);
-	TCVT(d, src, RoundMode::CAST_RINT);
-	TCVT(back, d, RoundMode::CAST_RINT);
-	for (int r = 0; r < 8; r++)
-		for (int c = 0; c < 64; c++) {
-			if (r >= rows || c >= cols) {
-				t.expect(P::code(d.data(), size_t(r) * 64 + c) == (c % 2 ? 5 : 10),
-					 "code (%d, %d) outside the valid region", r, c);
-				continue;
-			}
-			const double v = double(float(now(src, r, c)));
-			double want;
-
-			if (std::is_same_v<P, int4b_t>) {
-				want = std::nearbyint(v);
-				want = want < -8 ? -8 : want > 7 ? 7 : want;
-			} else {
-				want = INFINITY;
-				int at_code = 0;
-
-				for (int k = 0; k < 8; k++) {
-					const double m = double(P::codec::to(uint8_t(k)));
-					const double gap = std::fabs(m - std::fabs(v)),
-						     old = std::fabs(want - std::fabs(v));
-
-					if (gap < old || (gap == old && !(k & 1) && (at_code & 1)))
-						want = m, at_code = k;
+	for (RoundMode m : all_modes) {
+		for (int i = 0; i < 512; i++)
+			src.data()[i] = W(float(t.below(401) - 200) / 16.0f);
+		memset(static_cast<void *>(d.data()), 0x5a, sizeof(P) * d.Extent);
+		TCVT(d, src, m);
+		TCVT(back, d, RoundMode::CAST_RINT);
+		for (int r = 0; r < 8; r++)
+			for (int c = 0; c < 64; c++) {
+				if (r >= rows || c >= cols) {
+					t.expect(P::code(d.data(), size_t(r) * 64 + c) ==
+							 (c % 2 ? 5 : 10),
+						 "code (%d, %d) outside the valid region", r, c);
+					continue;
 				}
-				want = v < 0 ? -want : want;
+				const double v = double(float(now(src, r, c)));
+				const double want = packed_value<P>(v, m);
+
+				t.expect(double(d.GetElement(r, c)) == want,
+					 "TCVT to %s of %g, mode %d: %g, expected %g",
+					 type_name<P>(), v, int(m), double(d.GetElement(r, c)),
+					 want);
+				t.expect(double(float(now(back, r, c))) == want,
+					 "TCVT from %s (%d, %d)", type_name<P>(), r, c);
 			}
-			t.expect(double(d.GetElement(r, c)) == want,
-				 "TCVT to %s of %g: %g, expected %g", type_name<P>(), v,
-				 double(d.GetElement(r, c)), want);
-			t.expect(double(float(now(back, r, c))) == want, "TCVT from %s (%d, %d)",
-				 type_name<P>(), r, c);
-		}
+	}
 }
 
 template <typename P>
@@ -368,6 +396,9 @@ CHECK(fp8_rounds_to_nearest_ties_to_even)
 		even);
 	survives<float8_e4m3_t>(t, "e4m3");
 	survives<float8_e5m2_t>(t, "e5m2");
+	for (float f : {464.5f, 480.0f, 497.5f, 511.0f, 512.0f, 1e30f})
+		t.expect(std::isnan(float(float8_e4m3_t(f))) && std::isnan(float(float8_e4m3_t(-f))),
+			 "e4m3 of %g is %g", double(f), double(float(float8_e4m3_t(f))));
 	t.expect(float(float8_e4m3_t(448.0f)) == 448.0f && std::isinf(float(float8_e5m2_t(1e6f))),
 		 "ends");
 }

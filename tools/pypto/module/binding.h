@@ -13,6 +13,7 @@ struct context_object {
 	PyObject_HEAD
 	struct px px;
 	PyObject *others;
+	PyObject *file;		/* NULL, or key of its text (context_text()) */
 };
 
 /* One node, seen from Python. */
@@ -44,10 +45,16 @@ PyObject *node_new(struct context_object *context, struct ir_node *node);
 PyObject *type_new(struct context_object *context, const struct ir_type *type);
 /* The node of a Python object; NULL with TypeError. */
 struct node_object *node_of(PyObject *object);
+/*
+ * The text that places with file name @file are in: names are compared by address, since many texts
+ * have the same. context_text() gives a borrowed list of lines, None if it is not known.
+ */
+int context_set_text(struct context_object *context, const char *file, PyObject *lines);
+PyObject *context_text(const char *file);
 /* Keeps the context of @node alive as long as @context. */
 int context_keep(struct context_object *context, const struct node_object *node);
 
-/* The mistakes as a list of tuples: class, code, message, hint, note, span, previous span. */
+/* The mistakes as a list of tuples: class, code, message, hint, note, span, previous span, lines. */
 PyObject *diag_list(const struct px *px);
 /* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
 PyObject *raise_diags(const struct px *px);

@@ -15,12 +15,13 @@
 
 static PyObject *diag_tuple(const struct diag *d)
 {
-	return Py_BuildValue("(ssszz(sIIII)(sIIII))", diag_class_name(d->class),
+	return Py_BuildValue("(ssszz(sIIII)(sIIII)O)", diag_class_name(d->class),
 			     diag_class_code(d->class), d->message, d->hint, d->note,
 			     d->span.file ? d->span.file : "", d->span.line, d->span.col,
 			     d->span.end_line, d->span.end_col,
 			     d->previous.file ? d->previous.file : "", d->previous.line,
-			     d->previous.col, d->previous.end_line, d->previous.end_col);
+			     d->previous.col, d->previous.end_line, d->previous.end_col,
+			     context_text(d->span.file));
 }
 
 PyObject *diag_list(const struct px *px)
@@ -58,8 +59,9 @@ struct source {
 	struct python_scope scope;
 };
 
-static int source_init(struct source *s, PyObject *lines, const char *file, PyObject *evaluate,
-		       const char *prefix)
+/* @lines: of the text @text, for columns, or None when a character is a byte everywhere. */
+static int source_init(struct source *s, PyObject *lines, PyObject *text, const char *file,
+		       PyObject *evaluate, const char *prefix)
 {
 	s->context = context_new();
 	if (!s->context)
@@ -69,7 +71,7 @@ static int source_init(struct source *s, PyObject *lines, const char *file, PyOb
 				 .file = px_intern(&s->context->px, file) };
 	python_scope_init(&s->scope, s->context, evaluate,
 			  px_intern(&s->context->px, prefix));
-	return 0;
+	return context_set_text(s->context, s->walk.file, text);
 }
 
 static PyObject *source_result(struct source *s, struct ir_node *node)
@@ -106,16 +108,16 @@ static struct ir_node *function_node(struct source *s, PyObject *tree, int type,
 
 static PyObject *parse_function(PyObject *module, PyObject *args)
 {
-	PyObject *tree, *lines, *evaluate;
+	PyObject *tree, *lines, *text, *evaluate;
 	const char *file, *prefix;
 	struct ir_node *node;
 	struct source s;
 	int type, flags;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "OOsOsii", &tree, &lines, &file, &evaluate, &prefix, &type,
-			      &flags) ||
-	    source_init(&s, lines, file, evaluate, prefix))
+	if (!PyArg_ParseTuple(args, "OOOsOsii", &tree, &lines, &text, &file, &evaluate, &prefix,
+			      &type, &flags) ||
+	    source_init(&s, lines, text, file, evaluate, prefix))
 		return NULL;
 	px_guard(&s.context->px, node, function_node(&s, tree, type, flags), NULL);
 	return source_result(&s, node);
@@ -143,15 +145,15 @@ static struct ir_node *program_node(struct source *s, PyObject *tree, PyObject *
 
 static PyObject *parse_program(PyObject *module, PyObject *args)
 {
-	PyObject *tree, *lines, *evaluate, *methods;
+	PyObject *tree, *lines, *text, *evaluate, *methods;
 	const char *file, *prefix;
 	struct ir_node *node;
 	struct source s;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "OOsOsO!", &tree, &lines, &file, &evaluate, &prefix,
+	if (!PyArg_ParseTuple(args, "OOOsOsO!", &tree, &lines, &text, &file, &evaluate, &prefix,
 			      &PyList_Type, &methods) ||
-	    source_init(&s, lines, file, evaluate, prefix))
+	    source_init(&s, lines, text, file, evaluate, prefix))
 		return NULL;
 	px_guard(&s.context->px, node, program_node(&s, tree, methods), NULL);
 	return source_result(&s, node);

@@ -27,12 +27,36 @@ struct context_object *context_new(void)
 	return c;
 }
 
+/* ---- Texts ---- */
+
+static PyObject *texts;	/* address of a file name -> list of lines */
+
+int context_set_text(struct context_object *context, const char *file, PyObject *lines)
+{
+	if (!texts)
+		texts = PyDict_New();
+	context->file = PyLong_FromVoidPtr((void *)file);
+	return texts && context->file ? PyDict_SetItem(texts, context->file, lines) : -1;
+}
+
+PyObject *context_text(const char *file)
+{
+	PyObject *key = texts ? PyLong_FromVoidPtr((void *)file) : NULL;
+	PyObject *lines = key ? PyDict_GetItemWithError(texts, key) : NULL;
+
+	Py_XDECREF(key);
+	return lines ? lines : Py_None;
+}
+
 static void context_free(PyObject *self)
 {
 	struct context_object *c = (struct context_object *)self;
 	PyTypeObject *type = Py_TYPE(self);
 	freefunc release = PyType_GetSlot(type, Py_tp_free);
 
+	if (c->file && PyDict_DelItem(texts, c->file))
+		PyErr_Clear();
+	Py_XDECREF(c->file);
 	px_fini(&c->px);
 	live_contexts--;
 	Py_XDECREF(c->others);

@@ -142,9 +142,8 @@ def render(error):
 
 
 def _from_tuple(item):
-    name, _, message, hint, note, span, previous = item
-    lines = None
-    if span[0]:
+    name, _, message, hint, note, span, previous, lines = item
+    if not lines and span[0]:
         import linecache
         lines = linecache.getlines(span[0]) or None
     return globals()[name](message, Span(*span), hint, note, lines, Span(*previous) if previous[1] else None)

@@ -87,6 +87,7 @@ class Source:
         self._globals = module_globals
         self._locals = namespaces
         lines = _lines_of(filename, module_globals)
+        self.text = lines
         self.lines = None if all(map(str.isascii, lines)) else lines
         found = [n for n in _nodes(_tree_of(filename, lines).body) if n.name == name and type(n).__name__ == kind]
         exact = [n for n in found if _first_line(n) <= line <= n.end_lineno]
@@ -94,6 +95,10 @@ class Source:
             raise _errors.ParserSyntaxError(f"The definition of '{name}' cannot be found in {filename}")
         self.tree = (exact or found)[-1]
         self.prefix = self._find_prefix()
+
+    def parts(self):
+        """What the core's parsers take first."""
+        return self.tree, self.lines, self.text, self.filename, self.evaluate, self.prefix
 
     def _find_prefix(self):
         """The name of pypto.language, as the decorator spells it."""
@@ -161,8 +166,7 @@ def _read(parse, *args):
 
 
 def parse_function(source, func_type, flags):
-    return _read(_core.parse_function, source.tree, source.lines, source.filename, source.evaluate, source.prefix, func_type,
-                                flags)
+    return _read(_core.parse_function, *source.parts(), func_type, flags)
 
 
 def _is_function(node):
@@ -176,4 +180,4 @@ def _is_function(node):
 def parse_program(source, methods):
     found = [(n, methods[n.name].func_type, methods[n.name].flags) for n in source.tree.body
              if n.__class__.__name__ == "FunctionDef" and _is_function(n) and n.name in methods]
-    return _read(_core.parse_program, source.tree, source.lines, source.filename, source.evaluate, source.prefix, found)
+    return _read(_core.parse_program, *source.parts(), found)

@@ -61,15 +61,20 @@ template <int E, int M>
 inline uint32_t small_from_float(float f)
 {
 	constexpr int bias = (1 << (E - 1)) - 1;
+	constexpr uint32_t most = (1u << (E + M)) - 1u;
 	uint32_t x = cast<uint32_t>(f);
 	uint32_t sign = (x >> 31) << (E + M);
 	int exp = int((x >> 23) & 0xffu) - 127;
 	uint32_t mant = x & 0x7fffffu;
 
 	if (exp + bias >= (1 << E))
-		return sign | ((1u << (E + M)) - 1u);
-	if (exp + bias >= 1)
-		return sign | round_even((uint32_t(exp + bias) << 23) | mant, 23 - M);
+		return sign | most;
+	if (exp + bias >= 1) {
+		const uint32_t near =
+			round_even((uint32_t(exp + bias) << 23) | mant, 23 - M);
+
+		return sign | (near < most ? near : most);
+	}
 	if (exp + bias < -M)
 		return sign;
 	return sign | round_even(mant | 0x800000u, 24 - M - (exp + bias));

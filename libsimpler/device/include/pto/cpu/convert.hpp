@@ -91,6 +91,53 @@ inline D to_integer(double v)
 	return D(uint64_t(int64_t(v)));
 }
 
+/* Float types whose bits count up with the magnitude, and have fewer of them than float. */
+template <typename T>
+inline constexpr bool is_narrow_v = is_half_v<T> || is_bfloat16_v<T> ||
+				    std::is_same_v<T, float8_e4m3_t> ||
+				    std::is_same_v<T, float8_e5m2_t>;
+
+/* Which of two neighbours, @in nearer to 0 than @v and @out, a mode that is not RINT takes. */
+template <typename Code, typename Value>
+inline Code neighbour(float v, RoundMode mode, Code near, Code in, Code out, Value value)
+{
+	const bool negative = __builtin_signbit(v);
+
+	if (mode == RoundMode::CAST_FLOOR)
+		return negative ? out : in;
+	if (mode == RoundMode::CAST_CEIL)
+		return negative ? in : out;
+	if (mode == RoundMode::CAST_TRUNC)
+		return in;
+
+	/* only ties differ from RINT; behind the largest the step is that before it */
+	const float low = __builtin_fabsf(value(in)), high = __builtin_fabsf(value(out));
+	const float step = high < __builtin_inff() ? high - low
+						   : low - __builtin_fabsf(value(Code(in - 1)));
+
+	if ((__builtin_fabsf(v) - low) * 2 != step)
+		return near;
+	return mode == RoundMode::CAST_ROUND || !(in & 1) ? out : in;
+}
+
+/* To a narrower float.  The language's own conversion is RINT; NONE is that, too. */
+template <typename D>
+inline D narrow(float v, RoundMode mode)
+{
+	using code = std::conditional_t<sizeof(D) == 1, uint8_t, uint16_t>;
+	const D near = D(v);
+	const float got = float(near), size = __builtin_fabsf(v);
+
+	if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_RINT || got == v ||
+	    !(size < __builtin_inff()))
+		return near;
+	const code bits = bits_::cast<code>(near);
+	const code in = __builtin_fabsf(got) < size ? bits : code(bits - 1);
+
+	return bits_::cast<D>(neighbour(v, mode, bits, in, code(in + 1),
+					[](code c) { return float(bits_::cast<D>(c)); }));
+}
+
 struct how {
 	RoundMode mode;
 	bool saturate;
@@ -126,6 +173,9 @@ inline D element(S s, how h)
 				return std::numeric_limits<D>::max();
 			return to_integer<D>(v);
 		} else {
+			if constexpr (is_narrow_v<D> && is_float_like_v<S> &&
+				      !std::is_same_v<S, D>)
+				return narrow<D>(float(v), h.mode);
 			if constexpr (std::is_same_v<S, D>)
 				v = round_double(v, h.mode);
 			return D(float(v));
@@ -327,6 +377,9 @@ inline void plain_floats(size_t n, D *d, const S *s, how h)
 template <typename D, typename S>
 inline void span(size_t n, D *d, const S *s, how h)
 {
+	if constexpr (is_narrow_v<D> && is_float_like_v<S> && !std::is_same_v<S, D>)
+		if (h.mode != RoundMode::CAST_NONE && h.mode != RoundMode::CAST_RINT)
+			return one_by_one(n, d, s, h);
 	if constexpr (is_float_like_v<D> && is_float_like_v<S>)
 		h.saturate ? simd_::map(to_float<D, S, true>{h.mode}, n, d, s)
 			   : plain_floats(n, d, s, h);
@@ -339,8 +392,8 @@ inline void span(size_t n, D *d, const S *s, how h)
 }
 
 /*
- * To a packed element: integers are rounded by mode and clamped to -8..7, four-bit
- * floats take the nearest value of their range, and NaN the largest.
+ * To a packed element: both are rounded by mode and clamped, integers to -8..7, four-bit floats
+ * to their range; NaN gives the largest.
  */
 template <typename P>
 inline typename P::value to_packed(double v, RoundMode mode)
@@ -349,7 +402,18 @@ inline typename P::value to_packed(double v, RoundMode mode)
 		v = round_double(v, mode);
 		return typename P::value(v < -8 ? -8.0 : v <= 7 ? v : 7.0);
 	} else {
-		return float(v);
+		using C = typename P::codec;
+		const float f = float(v), size = __builtin_fabsf(f);
+		const uint8_t near = C::from(f);
+		const float got = __builtin_fabsf(C::to(near));
+
+		if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_RINT || got == size ||
+		    !(size < C::mags[7]))
+			return C::to(near);
+		const uint8_t in = got < size ? near : uint8_t(near - 1);
+
+		return C::to(neighbour(f, mode, near, in, uint8_t(in + 1),
+				       [](uint8_t c) { return float(C::to(c)); }));
 	}
 }
 
