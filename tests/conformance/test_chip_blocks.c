@@ -17,7 +17,8 @@
 /* The numbers of orch/blocks.cpp. */
 enum {
 	WIDTHS, BLOCKS, COHORT_AMONG_OTHERS, PREDICATE, NULL_PREDICATES, EARLY, MANY_EARLY, GROUP,
-	GROUPS_IN_TURN, USE_AFTER_RELEASE, CONNECTED, GROUP_BEHIND_A_FULL_WINDOW, PINNED_COHORT, MEETING, APART
+	GROUPS_IN_TURN, USE_AFTER_RELEASE, CONNECTED, GROUP_BEHIND_A_FULL_WINDOW, PINNED_COHORT, MEETING,
+	APART, TWO_PRODUCERS
 };
 enum { AIC, AIV, MIX, AIC_AIV1, AIV_PAIR, AIC_AIV0, LONE_AIV1 };
 enum { FLOAT32 = 0, INT32 = 2, INT16 = 3, INT8 = 4, UINT8 = 5, INT64 = 7, UINT16 = 9 };
@@ -37,7 +38,8 @@ static int setup(void **state)
 {
 	(void)state;
 	fixture_open_variant(&f, FIXTURE_WATCHDOG_MS);
-	fixture_load(&f, "blocks", "where,set_word,set_behind,copy,group_push,group_pop,meet");
+	fixture_load(&f, "blocks", 
+		     "where,set_word,set_behind,copy,group_push,group_pop,meet,group_push_more");
 	fixture_tensor(&f, 0, words, INT32, 4, WORDS);
 	fixture_tensor(&f, 1, x, FLOAT32, 4, 64);
 	fixture_tensor(&f, 2, gate, UINT8, 1, sizeof(gate));
@@ -448,6 +450,19 @@ static void tasks_of_a_group_talk_through_a_pipe(void **state)
 			}
 }
 
+static void a_pipe_has_one_producer_at_a_time(void **state)
+{
+	(void)state;
+	ok(TWO_PRODUCERS, 3, 1, 0, 0, 0);
+	assert_int_equal(words[0], 2 * (1 + 2 + 3) + (1 + 2 + 3 + 4 + 5 + 6));
+	/* cmocka took the signals that end a kernel when the test began; a new chip takes them back */
+	teardown(state);
+	setup(state);
+	refused(SIMPLER_RUN_INVALID_ARGS,
+		"kernels group_push and group_push_more both push on lane 0 of the pipe with flag 0",
+		TWO_PRODUCERS, 3, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +486,7 @@ int main(void)
 		cmocka_unit_test(an_allocation_that_waited_for_a_slot_looks_again),
 		cmocka_unit_test(a_cohort_on_allocated_clusters),
 		cmocka_unit_test(tasks_of_a_group_talk_through_a_pipe),
+		cmocka_unit_test(a_pipe_has_one_producer_at_a_time),
 	};
 
 	return chip_run_suite("blocks", tests, setup, teardown);

@@ -16,7 +16,8 @@
 
 enum {
 	LEAVE_NOTHING = 0, LEAVE_FLAG_BEFORE = 1, LEAVE_FLAG_AFTER = 2, LEAVE_LOAD = 3,
-	ROW_LATER = 4, ELEMENT_EARLIER = 5, READ_ONLY = 6, TWO_READ_ONLY = 7
+	ROW_LATER = 4, ELEMENT_EARLIER = 5, READ_ONLY = 6, TWO_READ_ONLY = 7,
+	FLAG_STAYS = 8, FLAG_IS_AWAITED = 9
 };
 
 static struct chip_fixture f;
@@ -30,7 +31,7 @@ static void open_chip(const char *checked)
 		unsetenv("SIMPLER_CHECK");
 	memset(x, 0, sizeof(x));
 	fixture_open_variant(&f, NO_PROGRESS_MS);
-	fixture_load(&f, "checked", "add_one_tiled");
+	fixture_load(&f, "checked", "add_one_tiled,keeps_flag");
 	fixture_tensor(&f, 0, x, 0, 4, ELEMENTS);
 }
 
@@ -112,6 +113,25 @@ static void stores_to_inputs_are_reported(void **state)
 	close_chip();
 }
 
+static void flags_that_nobody_waits_for_are_reported_when_the_kernel_returns(void **state)
+{
+	(void)state;
+	open_chip("1");
+	for (int i = 0; i < 2; i++) {
+		if (fixture_run(&f, 1, (unsigned long long)FLAG_IS_AWAITED))
+			fail_msg("run: %s", f.status.text);
+		fixture_run(&f, 1, (unsigned long long)FLAG_STAYS);
+		fixture_expect(&f, SIMPLER_RUN_INVALID_ARGS, "kernel keeps_flag block 0: keeps_flag.cpp:7: "
+			       "set_flag(PIPE_V, PIPE_MTE3, 3): nothing waits for the event before the kernel returns");
+		adds_one(LEAVE_NOTHING);
+	}
+	close_chip();
+	open_chip(NULL);
+	if (fixture_run(&f, 1, (unsigned long long)FLAG_STAYS))
+		fail_msg("run: %s", f.status.text);
+	close_chip();
+}
+
 static void without_checked_mode_flags_cost_nothing_and_are_not_missed(void **state)
 {
 	(void)state;
@@ -129,6 +149,7 @@ int main(void)
 		cmocka_unit_test(unwritten_tiles_are_reported_in_every_run),
 		cmocka_unit_test(transfers_outside_of_the_operands_are_reported_with_a_hint_for_the_kernel),
 		cmocka_unit_test(stores_to_inputs_are_reported),
+		cmocka_unit_test(flags_that_nobody_waits_for_are_reported_when_the_kernel_returns),
 		cmocka_unit_test(without_checked_mode_flags_cost_nothing_and_are_not_missed),
 	};
 

@@ -398,6 +398,11 @@ struct pto_core_ops {
 	 * further memory.  Absent when @bytes says so.
 	 */
 	uint32_t (*extents)(struct pto_extent *out, bool *open);
+	/*
+	 * Has @fn called on the block's stack when the kernel returns; it may fail.  One function per
+	 * block, the last one counts.  Absent when @bytes says so.
+	 */
+	void (*at_return)(void (*fn)(void));
 };
 
 /* Variable of type `const struct pto_core_ops *` exported by kernels that use instructions. */

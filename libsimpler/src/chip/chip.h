@@ -146,6 +146,7 @@ struct chip_core {
 	bool light_bound;		/* was bound for a light task last, which left nothing behind */
 	bool was_parked;		/* its block had to wait at least once */
 	bool abandoned;			/* its block was given up because the launch had failed */
+	void (*at_return)(void);	/* the kernel asked for a call when it has returned, else NULL */
 	const char *waits_for;		/* PARKED: static text, e.g. "pop from an empty pipe" */
 	uint64_t wait_detail;		/* PARKED: pipe key */
 	uint32_t async_count;

@@ -152,6 +152,36 @@ static uint32_t consumers(enum pto_pipe_dir dir, uint32_t lanes)
 	return dir == PTO_PIPE_C2V ? lanes : 1;
 }
 
+/* The block that pushed last has not returned. */
+static bool is_running(const struct chip_pipe_end *e)
+{
+	return (e->core->state == CHIP_CORE_RUNNING || e->core->state == CHIP_CORE_PARKED) &&
+	       e->core->kernel == e->kernel && e->core->pub.task_cookie == e->task_cookie &&
+	       e->core->pub.block_idx == e->block_idx;
+}
+
+/*
+ * A lane has one producer.  Another kernel may follow when the former has returned and all that
+ * it pushed was popped: pipes outlive the tasks that use them.
+ */
+static void take_lane(struct chip_core *core, const struct pto_pipe *p, struct chip_pipe_ring *r,
+		      uint32_t lane, uint32_t takers)
+{
+	struct chip_pipe_end *e = &r->pusher[lane];
+
+	if (e->kernel && e->kernel != core->kernel &&
+	    (is_running(e) || r->committed[lane] > lesser(r->popped, takers))) {
+		chip_fail_sched(core->chip, SIMPLER_RUN_INVALID_ARGS, core,
+				"kernels %s and %s both push on lane %u of the pipe with flag %u in "
+				"cluster %u; give each producer a pipe of its own",
+				e->kernel->name, core->kernel->name, lane, p->flag_id,
+				core->pub.cluster_id);
+		chip_abandon(core);
+	}
+	*e = (struct chip_pipe_end){ core->kernel, core, core->pub.task_cookie,
+				     core->pub.block_idx };
+}
+
 uint8_t *chip_push_begin(struct chip_core *core, const struct pto_pipe *p, enum pto_pipe_dir dir,
 			 uint32_t lanes)
 {
@@ -159,6 +189,7 @@ uint8_t *chip_push_begin(struct chip_core *core, const struct pto_pipe *p, enum 
 	struct chip_pipe_ring *r = &s->ring[dir == PTO_PIPE_V2C];
 	uint32_t me = lane_of(core, producers(dir, lanes));
 
+	take_lane(core, p, r, me, consumers(dir, lanes));
 	r->lanes = (uint8_t)lanes;
 	while (r->begun[me] - lesser(r->freed, consumers(dir, lanes)) >= s->slot_num)
 		wait_for(core->chip, s, core, "push to a full pipe");

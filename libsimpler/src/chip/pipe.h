@@ -13,12 +13,21 @@
  * One direction of a pipe.  Counters only grow; slot = counter % slot_num.
  * Lane counters beyond the first are used by split transfers only.
  */
+/* Who pushes on a lane of a pipe. */
+struct chip_pipe_end {
+	const struct chip_kernel *kernel;	/* NULL: nobody has */
+	const struct chip_core *core;
+	uint64_t task_cookie;
+	int32_t block_idx;
+};
+
 struct chip_pipe_ring {
 	uint8_t *slots;			/* own memory when the kernels give none */
 	uint64_t begun[2];		/* pushes begun, per producing lane */
 	uint64_t committed[2];		/* pushes ended */
 	uint64_t popped[2];		/* pops begun, per consuming lane */
 	uint64_t freed[2];
+	struct chip_pipe_end pusher[2];	/* per producing lane */
 	uint8_t lanes;			/* of the last transfer */
 };
 

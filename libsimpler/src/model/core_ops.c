@@ -116,6 +116,11 @@ static uint32_t op_extents(struct pto_extent *out, bool *open)
 	return n;
 }
 
+static void op_at_return(void (*fn)(void))
+{
+	calling_core()->at_return = fn;
+}
+
 #define CORE_OPS(with_checks) {			\
 	.bytes = sizeof(struct pto_core_ops),	\
 	.self = op_self,			\
@@ -127,6 +132,7 @@ static uint32_t op_extents(struct pto_extent *out, bool *open)
 	.log = op_log,				\
 	.checked = with_checks,			\
 	.extents = op_extents,			\
+	.at_return = op_at_return,		\
 }
 
 const struct pto_core_ops engine_core_ops = CORE_OPS(false);

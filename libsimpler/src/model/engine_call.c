@@ -134,6 +134,8 @@ static void call_kernel(void *arg)
 		injected_fault(e);
 	}
 	core->kernel->fn(args);
+	if (__builtin_expect(core->at_return != NULL, 0))
+		core->at_return();
 }
 
 static void report_kernel_fault(struct engine *e, struct chip_core *core,
@@ -233,6 +235,7 @@ int engine_call_kernel(struct chip *c, struct chip_core *core)
 	int rc;
 
 	core->was_parked = false;
+	core->at_return = NULL;
 	t->core = core;
 	text_set(t, (struct text_range){ core->kernel->text_lo, core->kernel->text_hi });
 	rc = guard_call(call_kernel, core, &fault);

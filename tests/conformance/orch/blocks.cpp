@@ -5,7 +5,8 @@
 
 namespace {
 
-enum { WHERE = 0, SET_WORD = 1, SET_BEHIND = 2, COPY = 3, GROUP_PUSH = 4, GROUP_POP = 5, MEET = 6 };
+enum { WHERE = 0, SET_WORD = 1, SET_BEHIND = 2, COPY = 3, GROUP_PUSH = 4, GROUP_POP = 5, MEET = 6,
+       GROUP_PUSH_MORE = 7 };
 enum { NO = INVALID_KERNEL_ID };
 
 const ChipTaskArgs *entry;
@@ -237,6 +238,35 @@ void connected()	/* pushes, clusters, order, turns */
 		}
 }
 
+/* Two kernels push on one pipe: two tasks of one, then one of the other. */
+void two_producers()	/* pushes, whether the other waits until all was popped */
+{
+	ChipTensor cid = rt_allocate_cluster(1), pipe = make_pipe({16}, 1, DataType::INT32);
+	CoreTaskArgs first, other, pop;
+
+	first.add_cluster(cid);
+	first.add_pipe_out(pipe);
+	first.add_scalar(scalar(1));
+	rt_submit_aic_task(GROUP_PUSH, first);
+	rt_submit_aic_task(GROUP_PUSH, first);
+	pop.add_cluster(cid);
+	pop.add_pipe_in(pipe);
+	pop.add_inout(*rows);
+	pop.add_scalar(2 * scalar(1));
+	if (scalar(2))
+		rt_submit_aiv_task(GROUP_POP, pop);
+	other.add_cluster(cid);
+	other.add_pipe_out(pipe);
+	if (scalar(2))
+		other.add_input(*rows);
+	else
+		other.add_no_dep(*rows);
+	other.add_scalar(2 * scalar(1));
+	rt_submit_aic_task(GROUP_PUSH_MORE, other);
+	if (scalar(2))
+		rt_submit_aiv_task(GROUP_POP, pop);
+}
+
 /* The allocation has to wait for a slot, and by then its clusters are taken. */
 void group_behind_a_full_window()	/* tasks in front, clusters */
 {
@@ -312,7 +342,7 @@ extern "C" void aicpu_orchestration_entry(const ChipTaskArgs &args)
 	static void (*const cases[])() = {
 		widths, blocks, cohort_among_others, predicate, null_predicates, early, many_early,
 		group, groups_in_turn, use_after_release, connected, group_behind_a_full_window,
-		pinned_cohort, meeting, apart,
+		pinned_cohort, meeting, apart, two_producers,
 	};
 
 	entry = &args;

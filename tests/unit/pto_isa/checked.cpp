@@ -538,8 +538,123 @@ CHECK(reductions_need_memory_of_their_own)
 	TEXPANDS(a, 1.0f);
 	passes(t, c, "a result of its own", [&] { TROWSUM(sum, a, tmp); });
 	TASSIGN(sum, 0x3e0);
-	ends_with(t, c, [&] { TROWSUM(sum, a, tmp); }, {"TROWSUM: dst and a source share memory"});
+	ends_with(t, c, [&] { TROWSUM(sum, a, tmp); }, {"TROWSUM: dst and src0 share memory"});
 	passes(t, c, "element by element", [&] { TABS(a, a); });
+}
+/* Keeps what is to be called when the kernel returns. */
+struct core_that_returns : checked_core {
+	void (*end)() = nullptr;
+
+	core_that_returns()
+	{
+		ops.at_return = [](void (*fn)()) {
+			static_cast<core_that_returns *>(current())->end = fn;
+		};
+	}
+};
+
+CHECK(flags_are_waited_for_before_the_kernel_returns)
+{
+	core_that_returns c;
+	char place[64];
+
+	passes(t, c, "no flag", [] { pipe_barrier(PIPE_ALL); });
+	t.expect(!c.end, "asks for the end without a flag");
+	passes(t, c, "a flag", [] { set_flag(PIPE_V, PIPE_MTE3, 1); });
+	passes(t, c, "its wait", [] { wait_flag(PIPE_V, PIPE_MTE3, 1); });
+	passes(t, c, "the end", [&] { c.end(); });
+	snprintf(place, sizeof(place), "checked.cpp:%d: set_flag(PIPE_MTE2, PIPE_V, 7)", __LINE__ + 1);
+	passes(t, c, "another flag", [] { set_flag(PIPE_MTE2, PIPE_V, 7); });
+	ends_with(t, c, [&] { c.end(); }, {place, "nothing waits for the event"});
+	c.ops.bytes = offsetof(pto_core_ops, at_return);
+	c.core.block_idx++;
+	c.end = nullptr;
+	passes(t, c, "an older runtime", [] { set_flag(PIPE_MTE2, PIPE_V, 7); });
+	t.expect(!c.end, "asks a runtime that cannot");
+}
+
+/* Operands of each instruction at places of their own, and one source moved onto a part of dst. */
+CHECK(instructions_that_move_elements_do_not_work_in_place)
+{
+	checked_core c;
+	Full<float, 32, 32> d, a, e, other;
+	Full<uint32_t, 32, 32> idx;
+	const char *no = "share memory, which this instruction does not allow";
+	const auto fill = [&](int at_a) {
+		TASSIGN(d, 0), TASSIGN(a, at_a), TASSIGN(e, 0x2000), TASSIGN(idx, 0x3000);
+		TASSIGN(other, 0x4000);
+		c.core.block_idx++;
+		TEXPANDS(e, 0.0f), TEXPANDS(idx, 0u), TEXPANDS(d, 0.0f), TEXPANDS(a, 1.0f);
+		pipe_barrier(PIPE_ALL);
+	};
+	const auto apart = [&](const char *op, const auto &f) {
+		fill(0x1000);
+		passes(t, c, op, f);
+		for (int at : {0, 0x80, 0xf80}) {
+			fill(at);
+			ends_with(t, c, f, {op, no});
+		}
+	};
+
+	apart("TMOV: dst and src0", [&] { TMOV(d, a); });
+	apart("TTRANS: dst and src0", [&] { TTRANS(d, a, e); });
+	apart("TGATHER: dst and src0", [&] { TGATHER(d, a, idx); });
+	apart("TSCATTER: dst and src0", [&] { TSCATTER(d, a, idx); });
+	apart("TPRELU: dst and src1", [&] { TPRELU(d, e, a, idx); });
+	apart("TEXTRACT: dst and src0", [&] { TEXTRACT(d, a, 0, 0); });
+	apart("TINSERT: dst and src0", [&] { TINSERT(d, a, 0, 0); });
+	apart("TINTERLEAVE: dst and src0", [&] { TINTERLEAVE(d, other, e, a); });
+}
+
+CHECK(element_wise_instructions_work_in_place_but_not_shifted)
+{
+	checked_core c;
+	Row d, a, b;
+	Full<half, 8, 32> narrow;
+	const char *no = "share memory, but not element for element";
+
+	TASSIGN(d, 0), TASSIGN(a, 0), TASSIGN(b, 0), TASSIGN(narrow, 0);
+	TEXPANDS(d, 1.0f);
+	passes(t, c, "all operands at one place", [&] { TADD(d, a, b); });
+	TASSIGN(b, 0x80);
+	TEXPANDS(b, 1.0f);
+	ends_with(t, c, [&] { TADD(d, a, b); }, {"TADD: dst and src1", no});
+	ends_with(t, c, [&] { TCVT(narrow, a, RoundMode::CAST_RINT); }, {"TCVT: dst and src0", no});
+	TASSIGN(narrow, 0x400);
+	passes(t, c, "beside", [&] { TCVT(narrow, a, RoundMode::CAST_RINT); });
+}
+
+CHECK(windows_beside_each_other_share_nothing)
+{
+	checked_core c;
+	Row parent;
+	Part<float, 8, 32> left(8, 8), right(8, 8);
+	const char *no = "share memory, which this instruction does not allow";
+
+	TASSIGN(parent, 0);
+	TEXPANDS(parent, 1.0f);
+	TSUBVIEW(left, parent, 0, 0), TSUBVIEW(right, parent, 0, 8);
+	passes(t, c, "beside each other", [&] { TMOV(left, right); });
+	TSUBVIEW(right, parent, 0, 7);
+	ends_with(t, c, [&] { TMOV(left, right); }, {"TMOV: dst and src0", no});
+}
+CHECK(products_with_scales_read_what_they_add_to)
+{
+	checked_core c;
+	Tile<TileType::Left, float8_e4m3_t, 16, 64, BLayout::ColMajor, 16, 64, SLayout::RowMajor> a;
+	TileRight<float8_e4m3_t, 64, 16> b;
+	TileLeftScale<float8_e8m0_t, 16, 2> as;
+	TileRightScale<float8_e8m0_t, 2, 16> bs;
+	TileAcc<float, 16, 16> sum, in;
+
+	TASSIGN(a, 0), TASSIGN(b, 0), TASSIGN(as, 0), TASSIGN(bs, 0), TASSIGN(sum, 0);
+	TASSIGN(in, 0x400);
+	ends_with(t, c, [&] { TMATMUL_MX(sum, in, a, as, b, bs); },
+		  {"TMATMUL_MX: element (0, 0) of src0 was never written"});
+	ends_with(t, c, [&] { TGEMV_MX(sum, in, a, as, b, bs); },
+		  {"TGEMV_MX: element (0, 0) of src0 was never written"});
+	ends_with(t, c, [&] { TMATMUL_MX(sum, a, as, b, bs); },
+		  {"TMATMUL_MX: element (0, 0) of src0 was never written"});
 }
 CHECK(cores_have_the_memories_of_their_kind)
 {

@@ -24,14 +24,14 @@
 #include "pto/check/site.hpp"
 #include "pto/common/core_state.hpp"
 
-#define PTO_COLD inline __attribute__((noinline, cold))
-
-namespace pto {
-namespace checking_ {
+namespace pto
+{
+namespace checking_
+{
 
 /* The valid regions of all tiles are equal; they are plain rows. */
 constexpr unsigned SAME = 1, ROWS = 2;
-/* The first operand, which is written, shares no byte with the others. */
+/* What is written shares no byte with what is read; without this an element may replace itself. */
 constexpr unsigned APART = 4;
 
 struct call {
@@ -56,6 +56,7 @@ struct checker {
 	bounds own;
 	known_site now; /* the last instruction */
 	known_site site_of[SITES]; /* 0 is unused */
+	uint32_t set_at[PIPES][PIPES][FLAG_IDS]; /* where a flag was set last */
 	clock *events;
 	uint32_t event_count, event_room;
 	int last_pipe;
@@ -112,7 +113,10 @@ __attribute__((destructor)) static void release_checkers()
 	}
 }
 
-PTO_COLD checker &mine() { return *core_::state<holder>().c; }
+PTO_COLD checker &mine()
+{
+	return *core_::state<holder>().c;
+}
 
 PTO_COLD bool sync_is_checked()
 {
@@ -166,6 +170,26 @@ struct operand_name {
 	}
 };
 
+/* Ends the run because of something at @at; @op may be null. */
+[[noreturn]] PTO_COLD __attribute__((format(printf, 3, 4))) void
+fail_at(const site &at, const char *op, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	core_::vfail(base_name(at.file), at.line, op, fmt, ap);
+}
+
+/* Ends the run because of the instruction that has begun last, whose place is told if checked. */
+[[noreturn]] PTO_COLD __attribute__((format(printf, 1, 2))) void fail_here(const char *fmt, ...)
+{
+	const known_site *s = core_::checked() ? &mine().now : nullptr;
+	va_list ap;
+
+	va_start(ap, fmt);
+	core_::vfail(s ? base_name(s->file) : nullptr, s ? s->line : 0, nullptr, fmt, ap);
+}
+
 [[noreturn]] PTO_COLD void fail_conflict(checker &k, const call &c, const char *name,
 					 const access &a, const conflict &with, const char *memory,
 					 unsigned long long at)
@@ -173,33 +197,20 @@ struct operand_name {
 	const known_site &s = k.site_of[with.site];
 	const char *earlier = pipe_name(with.pipe), *later = pipe_name(a.pipe);
 
-	core_::fail("%s:%d: %s on %s %s %s at 0x%llx of %s, which %s on %s %s (%s:%d), and nothing "
-		   "orders the two; set_flag(%s, %s, id) after that and wait_flag before this",
-		   base_name(c.at.file), c.at.line, c.op, later, a.write ? "writes" : "reads", name,
-		   at, memory, s.op ? s.op : "an instruction", earlier,
-		   with.write ? "writes" : "reads", base_name(s.file), s.line, earlier, later);
+	fail_at(c.at, nullptr,
+		"%s on %s %s %s at 0x%llx of %s, which %s on %s %s (%s:%d), and nothing "
+		"orders the two; set_flag(%s, %s, id) after that and wait_flag before this",
+		c.op, later, a.write ? "writes" : "reads", name, at, memory,
+		s.op ? s.op : "an instruction", earlier, with.write ? "writes" : "reads",
+		base_name(s.file), s.line, earlier, later);
 }
 
 [[noreturn]] PTO_COLD void fail_unwritten(const call &c, const char *name, int row, int col)
 {
-	core_::fail("%s:%d: %s: element (%d, %d) of %s was never written by this block; load or "
-		   "compute it first",
-		   base_name(c.at.file), c.at.line, c.op, row, col, name);
-}
-
-/* Ends the run because of the instruction that has begun last; in checked mode its place is told. */
-[[noreturn]] inline __attribute__((noinline, cold, format(printf, 1, 2))) void fail_here(const char *fmt,
-											 ...)
-{
-	char text[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (!core_::checked())
-		core_::fail("%s", text);
-	core_::fail("%s:%d: %s", base_name(mine().now.file), mine().now.line, text);
+	fail_at(c.at, c.op,
+		"element (%d, %d) of %s was never written by this block; load or "
+		"compute it first",
+		row, col, name);
 }
 
 /* Bytes of an on-chip memory of the chip; the simulated one may be larger. */
@@ -231,22 +242,21 @@ PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 		if (!base || at < base || at - base >= core->arena_bytes[i])
 			continue;
 		if (i != own)
-			core_::fail("%s:%d: %s: %s is in %s, but tiles of its kind belong into %s",
-				   base_name(c.at.file), c.at.line, c.op, name, arena_name(i),
-				   arena_name(own));
+			fail_at(c.at, c.op, "%s is in %s, but tiles of its kind belong into %s",
+				name, arena_name(i), arena_name(own));
 		const uint32_t size = size_on_chip(core, i);
 
 		if (at - base + (o.window ? 0 : o.f->bytes) > size)
-			core_::fail("%s:%d: %s: %s of %u bytes at 0x%llx ends beyond the %u bytes "
-				   "of %s",
-				   base_name(c.at.file), c.at.line, c.op, name, o.f->bytes,
-				   static_cast<unsigned long long>(at - base), size, arena_name(i));
+			fail_at(c.at, c.op,
+				"%s of %u bytes at 0x%llx ends beyond the %u bytes "
+				"of %s",
+				name, o.f->bytes, static_cast<unsigned long long>(at - base), size,
+				arena_name(i));
 		if (!o.window && (at - base) % BLOCK_BYTE_SIZE)
-			core_::fail(
-				"%s:%d: %s: %s starts at 0x%llx of %s, which is not a multiple of "
+			fail_at(c.at, c.op,
+				"%s starts at 0x%llx of %s, which is not a multiple of "
 				"32",
-				base_name(c.at.file), c.at.line, c.op, name,
-				static_cast<unsigned long long>(at - base), arena_name(i));
+				name, static_cast<unsigned long long>(at - base), arena_name(i));
 		return int64_t(at - base);
 	}
 	return -1;
@@ -254,25 +264,20 @@ PTO_COLD int64_t place_of(const call &c, const char *name, const operand &o)
 
 PTO_COLD void check_tile(const call &c, const char *name, const operand &o, const operand &first)
 {
-	const char *file = base_name(c.at.file);
-
 	if (!o.data)
-		core_::fail("%s:%d: %s: %s has no memory; TASSIGN it first", file, c.at.line, c.op,
-			   name);
+		fail_at(c.at, c.op, "%s has no memory; TASSIGN it first", name);
 	if (o.valid_rows < 0 || o.valid_cols < 0 || o.valid_rows > o.f->rows ||
 	    o.valid_cols > o.f->cols)
-		core_::fail("%s:%d: %s: the valid region %d x %d of %s is not within the tile's %d "
-			   "x %d",
-			   file, c.at.line, c.op, o.valid_rows, o.valid_cols, name, o.f->rows,
-			   o.f->cols);
+		fail_at(c.at, c.op,
+			"the valid region %d x %d of %s is not within the tile's %d "
+			"x %d",
+			o.valid_rows, o.valid_cols, name, o.f->rows, o.f->cols);
 	if ((c.flags & SAME) && first.f &&
 	    (o.valid_rows != first.valid_rows || o.valid_cols != first.valid_cols))
-		core_::fail("%s:%d: %s: the valid regions differ: dst %d x %d, %s %d x %d", file,
-			   c.at.line, c.op, first.valid_rows, first.valid_cols, name, o.valid_rows,
-			   o.valid_cols);
+		fail_at(c.at, c.op, "the valid regions differ: dst %d x %d, %s %d x %d",
+			first.valid_rows, first.valid_cols, name, o.valid_rows, o.valid_cols);
 	if ((c.flags & ROWS) && !o.f->plain_rows)
-		core_::fail("%s:%d: %s: %s must be a row-major tile without boxes", file, c.at.line,
-			   c.op, name);
+		fail_at(c.at, c.op, "%s must be a row-major tile without boxes", name);
 }
 
 /* One run of bytes of an on-chip memory. */
@@ -303,25 +308,49 @@ PTO_COLD void touch(checker &k, const call &c, const char *name, const operand &
 	}
 }
 
-/* Every run of bytes of the touched part, row by row or column by column. */
+/* Walks the runs of bytes of the touched part, row by row or column by column. */
+struct runs {
+	const operand &o;
+	const bool by_row;
+	const int lines, length, piece, start;
+	int i = 0, j = 0, row = 0, col = 0;
+	uint64_t from = 0, to = 0; /* from the operand's address on */
+
+	explicit runs(const operand &o)
+		: o(o), by_row(o.f->cs == 1), lines(by_row ? o.rows : o.cols),
+		  length(by_row ? o.cols : o.rows),
+		  piece(1 << (by_row ? o.f->col_bits : o.f->row_bits)),
+		  start(by_row ? o.col : o.row)
+	{
+	}
+	/* False behind the last one. */
+	bool next()
+	{
+		if (i >= lines || length <= 0)
+			return false;
+		int n = piece - ((j + start) & (piece - 1));
+
+		n = n < length - j ? n : length - j;
+		row = by_row ? i : j;
+		col = by_row ? j : i;
+		const uint64_t at = o.f->offset(o.row + row, o.col + col);
+
+		from = at * unsigned(o.f->bits) / 8;
+		to = ((at + unsigned(n)) * unsigned(o.f->bits) + 7) / 8;
+		j += n;
+		if (j >= length) {
+			j = 0;
+			i++;
+		}
+		return true;
+	}
+};
+
 PTO_COLD void touch_tile(checker &k, const call &c, const char *name, const operand &o,
 			 const access &a, uint64_t base)
 {
-	const facts &f = *o.f;
-	const bool by_row = f.cs == 1;
-	const int lines = by_row ? o.rows : o.cols, length = by_row ? o.cols : o.rows;
-	const int piece = 1 << (by_row ? f.col_bits : f.row_bits), start = by_row ? o.col : o.row;
-
-	for (int i = 0; i < lines; i++)
-		for (int j = 0, n; j < length; j += n) {
-			n = piece - ((j + start) & (piece - 1));
-			n = n < length - j ? n : length - j;
-			const int row = by_row ? i : j, col = by_row ? j : i;
-			const uint64_t at = f.offset(o.row + row, o.col + col);
-
-			touch(k, c, name, o, a, base + at * unsigned(f.bits) / 8,
-			      base + ((at + unsigned(n)) * unsigned(f.bits) + 7) / 8, row, col);
-		}
+	for (runs r(o); r.next();)
+		touch(k, c, name, o, a, base + r.from, base + r.to, r.row, r.col);
 }
 
 PTO_COLD void touch_memory(checker &k, const call &c, const char *name, uintptr_t from,
@@ -346,16 +375,16 @@ PTO_COLD void touch_memory(checker &k, const call &c, const char *name, uintptr_
 					const pto_extent *e)
 {
 	if (!e)
-		core_::fail("%s:%d: %s: %s is at 0x%llx, but the task has no tensor in memory; give "
-			   "the kernel what it accesses",
-			   base_name(c.at.file), c.at.line, c.op, name,
-			   static_cast<unsigned long long>(from));
-	core_::fail("%s:%d: %s: bytes %lld to %lld of %s, counted from the start of args[%u], are "
-		   "not within that tensor's %llu bytes, nor in another one of the task; correct the "
-		   "offset or the shape",
-		   base_name(c.at.file), c.at.line, c.op, static_cast<long long>(from - e->begin),
-		   static_cast<long long>(to - e->begin) - 1, name, e->argument,
-		   static_cast<unsigned long long>(e->end - e->begin));
+		fail_at(c.at, c.op,
+			"%s is at 0x%llx, but the task has no tensor in memory; give "
+			"the kernel what it accesses",
+			name, static_cast<unsigned long long>(from));
+	fail_at(c.at, c.op,
+		"bytes %lld to %lld of %s, counted from the start of args[%u], are "
+		"not within that tensor's %llu bytes, nor in another one of the task; correct the "
+		"offset or the shape",
+		static_cast<long long>(from - e->begin), static_cast<long long>(to - e->begin) - 1,
+		name, e->argument, static_cast<unsigned long long>(e->end - e->begin));
 }
 
 PTO_COLD void check_bounds(const checker &k, const call &c, const char *name, const tensor &t,
@@ -379,9 +408,10 @@ PTO_COLD void check_bounds(const checker &k, const call &c, const char *name, co
 	case trespass::OUTSIDE:
 		fail_outside(c, name, from, to, e);
 	case trespass::READ_ONLY:
-		core_::fail("%s:%d: %s: %s is args[%u], which the task has as an input; submit "
-			   "it with add_inout() or add_output()",
-			   base_name(c.at.file), c.at.line, c.op, name, e->argument);
+		fail_at(c.at, c.op,
+			"%s is args[%u], which the task has as an input; submit "
+			"it with add_inout() or add_output()",
+			name, e->argument);
 	case trespass::NONE:
 		break;
 	}
@@ -400,11 +430,10 @@ PTO_COLD void touch_tensor(checker &k, const call &c, const char *name, const te
 	const bool dense = t.stride[4] == 1;
 
 	if (!p)
-		core_::fail("%s:%d: %s: the tensor %s is a null pointer", base_name(c.at.file),
-			   c.at.line, c.op, name);
+		fail_at(c.at, c.op, "the tensor %s is a null pointer", name);
 	if (reinterpret_cast<uintptr_t>(p) % unsigned(t.bytes))
-		core_::fail("%s:%d: %s: the tensor %s at %p is not aligned to its %d-byte elements",
-			   base_name(c.at.file), c.at.line, c.op, name, t.data, t.bytes);
+		fail_at(c.at, c.op, "the tensor %s at %p is not aligned to its %d-byte elements",
+			name, t.data, t.bytes);
 	check_bounds(k, c, name, t, a.write);
 	if (!sync_is_checked() || (mode & ORDERED))
 		return;
@@ -444,7 +473,7 @@ PTO_COLD void check_operand(checker &k, const call &c, const operand &o, int sou
 			continue;
 		a.write = mode == WRITE;
 		if (!o.f)
-			touch_tensor(k, c, name.text, o.t, a, o.mode);
+			touch_tensor(k, c, name.text, *o.t, a, o.mode);
 		else if (place >= 0)
 			touch_tile(k, c, name.text, o, a, uint64_t(place));
 	}
@@ -476,28 +505,63 @@ PTO_COLD void check_core(const call &c, std::initializer_list<operand> ops)
 	if (!pto_core_ops_bound || !core->arch || (vector && cube))
 		return;
 	if (core->is_aic ? vector : cube)
-		core_::fail("%s:%d: %s: a %s core has no memory for %s tiles", base_name(c.at.file),
-			   c.at.line, c.op, core->is_aic ? "cube" : "vector",
-			   vector ? "Vec" : "Mat, Left, Right or Acc");
+		fail_at(c.at, c.op, "a %s core has no memory for %s tiles",
+			core->is_aic ? "cube" : "vector",
+			vector ? "Vec" : "Mat, Left, Right or Acc");
 }
 
-/* Instructions that read a source after they have written some of the result. */
-PTO_COLD void check_apart(const call &c, std::initializer_list<operand> ops)
+/* Every element that both have is at one place. */
+PTO_COLD bool same_places(const operand &d, const operand &s)
 {
-	const operand &d = *ops.begin();
-	const uintptr_t to = reinterpret_cast<uintptr_t>(d.data);
+	const facts &f = *d.f, &g = *s.f;
+	const bool rows = d.rows > 1 && s.rows > 1, cols = d.cols > 1 && s.cols > 1;
 
-	if (!(c.flags & APART))
-		return;
-	for (const operand &o : ops) {
-		const uintptr_t from = reinterpret_cast<uintptr_t>(o.data);
+	return d.data == s.data && d.row == s.row && d.col == s.col && f.bits == g.bits &&
+	       f.row_bits == g.row_bits && f.col_bits == g.col_bits && f.box_row == g.box_row &&
+	       f.box_col == g.box_col && (!rows || f.rs == g.rs) && (!cols || f.cs == g.cs);
+}
 
-		if (!o.f || (o.mode & WRITE) || o.window || d.window || from >= to + d.f->bytes ||
-		    to >= from + o.f->bytes)
+PTO_COLD bool share_bytes(const operand &d, const operand &s)
+{
+	const uint64_t to = reinterpret_cast<uintptr_t>(d.data),
+		       from = reinterpret_cast<uintptr_t>(s.data);
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (runs r(s); r.next();) {
+		first = from + r.from < first ? from + r.from : first;
+		last = from + r.to > last ? from + r.to : last;
+	}
+	for (runs r(d); r.next();) {
+		if (to + r.to <= first || to + r.from >= last)
 			continue;
-		core_::fail("%s:%d: %s: dst and a source share memory, which this instruction "
-			   "does not allow; give dst memory of its own",
-			   base_name(c.at.file), c.at.line, c.op);
+		for (runs q(s); q.next();)
+			if (to + r.from < from + q.to && from + q.from < to + r.to)
+				return true;
+	}
+	return false;
+}
+
+/* Instructions may read a source after they have written some of the result. */
+PTO_COLD void check_apart(const call &c, const operand &d, std::initializer_list<operand> ops)
+{
+	int sources = 0;
+
+	for (const operand &s : ops) {
+		const operand_name name(s, sources);
+
+		if (s.mode & WRITE)
+			continue;
+		sources++;
+		if (!s.f || (!(c.flags & APART) && same_places(d, s)) || !share_bytes(d, s))
+			continue;
+		fail_at(c.at, c.op,
+			c.flags & APART ? "dst and %s share memory, which this instruction does "
+					  "not allow; give dst "
+					  "memory of its own"
+					: "dst and %s share memory, but not element for element; "
+					  "give dst the same "
+					  "address and layout, or memory of its own",
+			name.text);
 	}
 }
 
@@ -512,7 +576,9 @@ PTO_COLD void instruction(const call &c, std::initializer_list<operand> ops)
 
 	check_tiles(c, ops);
 	check_core(c, ops);
-	check_apart(c, ops);
+	for (const operand &o : ops)
+		if (o.f && (o.mode & WRITE))
+			check_apart(c, o, ops);
 	/* sources first, so that an instruction in place reads what was there */
 	for (const operand &o : ops)
 		if (!(o.mode & WRITE))
@@ -528,30 +594,63 @@ PTO_COLD void instruction(const call &c, std::initializer_list<operand> ops)
 PTO_COLD void check_flag(const char *op, int src, int dst, int id, const site &at)
 {
 	if (src < 0 || src >= PIPES || dst < 0 || dst >= PIPES || src == EVERY || dst == EVERY)
-		core_::fail("%s:%d: %s(%s, %s, %d): flags go from one pipe to another",
-			   base_name(at.file), at.line, op, pipe_name(src), pipe_name(dst), id);
+		fail_at(at, nullptr, "%s(%s, %s, %d): flags go from one pipe to another", op,
+			pipe_name(src), pipe_name(dst), id);
 	if (id < 0 || id >= FLAG_IDS)
-		core_::fail("%s:%d: %s(%s, %s, %d): event ids are 0 to %d", base_name(at.file),
-			   at.line, op, pipe_name(src), pipe_name(dst), id, FLAG_IDS - 1);
+		fail_at(at, nullptr, "%s(%s, %s, %d): event ids are 0 to %d", op, pipe_name(src),
+			pipe_name(dst), id, FLAG_IDS - 1);
+}
+
+/* A flag outlives the kernel: the next one on the core would find it set. */
+PTO_COLD void block_ends()
+{
+	checker &k = mine();
+
+	for (int i = 0; i < PIPES * PIPES * FLAG_IDS; i++) {
+		const int src = i / FLAG_IDS / PIPES, dst = i / FLAG_IDS % PIPES, id = i % FLAG_IDS;
+		const known_site &s = k.site_of[k.set_at[src][dst][id]];
+
+		if (k.time.is_set[src][dst][id])
+			fail_at({s.file, s.line}, nullptr,
+				"set_flag(%s, %s, %d): nothing waits for the event before the "
+				"kernel "
+				"returns; wait for it, or leave the set out",
+				pipe_name(src), pipe_name(dst), id);
+	}
+}
+
+/* The runtime is to call block_ends() when the kernel has returned. */
+PTO_COLD void ask_for_end()
+{
+	const pto_core_ops *ops = pto_core_ops_bound;
+
+	if (ops && ops->bytes >= offsetof(pto_core_ops, at_return) + sizeof(ops->at_return) &&
+	    ops->at_return)
+		ops->at_return(block_ends);
 }
 
 PTO_COLD void set(int src, int dst, int id, const site &at)
 {
+	checker &k = mine();
+
 	check_flag("set_flag", src, dst, id, at);
-	if (!mine().time.set(src, dst, id))
-		core_::fail(
-			"%s:%d: set_flag(%s, %s, %d): the event is still set; wait for it before "
-			"setting it again",
-			base_name(at.file), at.line, pipe_name(src), pipe_name(dst), id);
+	if (!k.time.set(src, dst, id))
+		fail_at(at, nullptr,
+			"set_flag(%s, %s, %d): the event is still set; wait for it before setting "
+			"it again",
+			pipe_name(src), pipe_name(dst), id);
+	k.set_at[src][dst][id] = site_number(k, "set_flag", at);
+	ask_for_end();
 }
 
 PTO_COLD void wait(int src, int dst, int id, const site &at)
 {
 	check_flag("wait_flag", src, dst, id, at);
 	if (!mine().time.wait(src, dst, id))
-		core_::fail("%s:%d: wait_flag(%s, %s, %d): nothing sets the event before; hardware "
-			   "would wait for ever",
-			   base_name(at.file), at.line, pipe_name(src), pipe_name(dst), id);
+		fail_at(at, nullptr,
+			"wait_flag(%s, %s, %d): nothing sets the event before; hardware "
+			"would wait for ever",
+			pipe_name(src), pipe_name(dst), id);
 }
 
 PTO_COLD void barrier(int pipe)
@@ -608,9 +707,11 @@ PTO_COLD void await_all(uint32_t mark)
 		await(mark, p);
 }
 template <typename T, typename = void>
-struct is_event : std::false_type {};
+struct is_event : std::false_type {
+};
 template <typename T>
-struct is_event<T, std::void_t<decltype(T::src_op)>> : std::true_type {};
+struct is_event<T, std::void_t<decltype(T::src_op)>> : std::true_type {
+};
 
 template <typename W>
 inline void await_operand(int pipe, const W &w)
@@ -628,8 +729,7 @@ PTO_COLD void enter(const call &c, std::initializer_list<operand> ops, const W &
 
 [[noreturn]] PTO_COLD void fail_offset(size_t off, size_t count, const site &at)
 {
-	core_::fail("%s:%d: element offset %zu is beyond the tile's %zu elements", base_name(at.file),
-		   at.line, off, count);
+	fail_at(at, nullptr, "element offset %zu is beyond the tile's %zu elements", off, count);
 }
 
 /* Scalar access to one element. */
@@ -653,16 +753,16 @@ PTO_COLD void scalar(const char *op, const site &at, const operand &o, size_t of
 } // namespace pto
 
 /* First statement of an instruction; its parameters end with PTO_EXTRA. */
-#define PTO_CHECK(op, pipe, flags, ...)                                                          \
-	do {                                                                                     \
+#define PTO_CHECK(op, pipe, flags, ...)                                                           \
+	do {                                                                                      \
 		if (__builtin_expect(::pto::core_::checked(), 0))                                 \
 			::pto::checking_::enter({op, at, pipe, flags}, {__VA_ARGS__}, w1, w2, w3, \
-					       w4);                                              \
+						w4);                                              \
 	} while (0)
 
 /* The same for parameters that end with PTO_SITE. */
-#define PTO_CHECK_ALONE(op, pipe, flags, ...)                                         \
-	do {                                                                          \
+#define PTO_CHECK_ALONE(op, pipe, flags, ...)                                          \
+	do {                                                                           \
 		if (__builtin_expect(::pto::core_::checked(), 0))                      \
 			::pto::checking_::enter({op, at, pipe, flags}, {__VA_ARGS__}); \
 	} while (0)

@@ -13,8 +13,10 @@
 #include "pto/common/layout.hpp"
 #include "pto_runtime_abi.h"
 
-namespace pto {
-namespace checking_ {
+namespace pto
+{
+namespace checking_
+{
 
 constexpr int arena_of(TileType loc)
 {
@@ -64,8 +66,14 @@ constexpr int pipe_of_move(TileType to, TileType from)
 		return in_l0(to) ? int(MTE1) : int(FIX);
 	return from == TileType::Vec && to == TileType::Vec ? 1 : int(FIX);
 }
-constexpr int pipe_of_store(TileType from) { return from == TileType::Acc ? int(FIX) : int(MTE3); }
-constexpr int pipe_of_gather(TileType to) { return to == TileType::Mat ? int(MTE2) : 1; }
+constexpr int pipe_of_store(TileType from)
+{
+	return from == TileType::Acc ? int(FIX) : int(MTE3);
+}
+constexpr int pipe_of_gather(TileType to)
+{
+	return to == TileType::Mat ? int(MTE2) : 1;
+}
 template <typename T>
 constexpr int pipe_of_fill()
 {
@@ -130,7 +138,7 @@ struct operand {
 	int valid_rows, valid_cols;
 	uint8_t mode;
 	bool window;
-	tensor t; /* if @f is null */
+	const tensor *t; /* if @f is null; lives as long as the call */
 	int row, col; /* where the touched part starts */
 };
 
@@ -138,7 +146,7 @@ template <typename T>
 inline operand part(const T &t, int rows, int cols, uint8_t mode)
 {
 	return {&facts_of<T>, t.data(), rows, cols, t.GetValidRow(), t.GetValidCol(), mode,
-		t.IsWindow(), {},	0,    0};
+		t.IsWindow(), nullptr,	0,    0};
 }
 /* The valid region, read or written or both. */
 template <typename T>
@@ -223,17 +231,8 @@ inline constexpr facts buffer_facts = {T::Loc,
 template <typename T>
 inline operand buffer(const T &t, uint8_t mode)
 {
-	return {&buffer_facts<T>,
-		t.data(),
-		1,
-		int(T::Extent),
-		1,
-		int(T::Extent),
-		mode,
-		false,
-		{},
-		0,
-		0};
+	return {&buffer_facts<T>, t.data(), 1, int(T::Extent), 1, int(T::Extent), mode, false,
+		nullptr,	  0,	    0};
 }
 
 template <typename G>
@@ -249,13 +248,12 @@ inline tensor tensor_of(const G &g)
 }
 inline operand memory(const tensor &t, uint8_t mode)
 {
-	return {nullptr, t.data, 0, 0, 0, 0, uint8_t(mode | FRESH), false, t, 0, 0};
+	return {nullptr, t.data, 0, 0, 0, 0, uint8_t(mode | FRESH), false, &t, 0, 0};
 }
 /* A tensor of which unknown elements are accessed. */
-template <typename G>
-inline operand table(const G &g, uint8_t mode)
+inline operand table(const tensor &t, uint8_t mode)
 {
-	return memory(tensor_of(g), uint8_t(mode | ORDERED));
+	return memory(t, uint8_t(mode | ORDERED));
 }
 
 } // namespace checking_

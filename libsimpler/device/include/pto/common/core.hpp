@@ -24,8 +24,20 @@ __attribute__((visibility("default"), weak, used)) const struct pto_core_ops *pt
 	nullptr;
 }
 
-namespace pto {
-namespace core_ {
+/*
+ * What runs only on the way to an error or in checked mode.  Every kernel has it, so it is compiled
+ * quickly instead of well.
+ */
+#ifdef __clang__
+#define PTO_COLD inline __attribute__((noinline, cold))
+#else
+#define PTO_COLD inline __attribute__((noinline, cold, optimize("O0")))
+#endif
+
+namespace pto
+{
+namespace core_
+{
 
 constexpr int ERR_INVALID_ARGS = 5;
 constexpr unsigned ARENA_ALIGN = 512;
@@ -43,7 +55,10 @@ struct private_core {
 		core.is_aic = 1;
 #endif
 	}
-	~private_core() { clear(); }
+	~private_core()
+	{
+		clear();
+	}
 	private_core(const private_core &) = delete;
 	private_core &operator=(const private_core &) = delete;
 
@@ -110,20 +125,29 @@ inline uint8_t *arena_base(pto_core *core, int arena)
 	return core->arena[arena];
 }
 
-/* Ends the run with code INVALID_ARGS and a message. */
-[[noreturn]] inline __attribute__((noinline, cold, format(printf, 1, 2))) void fail(const char *fmt,
-										    ...)
+/* Ends the run with code INVALID_ARGS; the message starts with place and instruction if given. */
+[[noreturn]] PTO_COLD void vfail(const char *file, int line, const char *op, const char *fmt,
+				 va_list ap)
 {
 	char text[512];
-	va_list ap;
+	int n = file ? snprintf(text, sizeof(text), "%s:%d: ", file, line) : 0;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
+	n = n < 200 ? n : 200;
+	if (op)
+		n += snprintf(text + n, 100, "%s: ", op);
+	vsnprintf(text + n, sizeof(text) - size_t(n), fmt, ap);
 	if (pto_core_ops_bound)
 		pto_core_ops_bound->fail(ERR_INVALID_ARGS, "%s", text);
 	fprintf(stderr, "[PTO][CA] %s\n", text);
 	abort();
+}
+
+[[noreturn]] PTO_COLD __attribute__((format(printf, 1, 2))) void fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfail(nullptr, 0, nullptr, fmt, ap);
 }
 
 /* True when instructions check their operands at run time (SIMPLER_CHECK=1 or PTO_CHECKED). */
@@ -143,8 +167,14 @@ enum class NPUArch { A2A3 = 2201, A5 = 3510 };
 } // namespace pto
 
 /* Memories of this thread's own core: sizes of an architecture, contents zero. */
-inline void NPU_MEMORY_INIT(pto::NPUArch arch) { pto::core_::own_core().set_arch(int(arch)); }
+inline void NPU_MEMORY_INIT(pto::NPUArch arch)
+{
+	pto::core_::own_core().set_arch(int(arch));
+}
 
-inline void NPU_MEMORY_CLEAR() { pto::core_::own_core().clear(); }
+inline void NPU_MEMORY_CLEAR()
+{
+	pto::core_::own_core().clear();
+}
 
 #endif

@@ -30,14 +30,13 @@ inline __attribute__((noinline)) void *resolve(int arena, uint64_t addr, size_t 
 	return off > size || bytes > size - off ? nullptr : base + off;
 }
 
-[[noreturn]] inline __attribute__((noinline, cold)) void fail_assign(int arena, uint64_t addr,
-								     size_t bytes, const site &at)
+[[noreturn]] PTO_COLD void fail_assign(int arena, uint64_t addr, size_t bytes, const site &at)
 {
-	core_::fail("%s:%d: TASSIGN: %zu bytes at 0x%llx end beyond the %u bytes of %s; move the tile "
-		   "or make it smaller",
-		   checking_::base_name(at.file), at.line, bytes,
-		   static_cast<unsigned long long>(addr), core_::self()->arena_bytes[arena],
-		   arena_name(arena));
+	checking_::fail_at(at, "TASSIGN",
+			   "%zu bytes at 0x%llx end beyond the %u bytes of %s; move the tile or "
+			   "make it smaller",
+			   bytes, static_cast<unsigned long long>(addr),
+			   core_::self()->arena_bytes[arena], arena_name(arena));
 }
 
 template <typename T>

@@ -148,8 +148,8 @@ PTO_INST RecordEvent TSHR(D &d, const A &a, const B &b, PTO_EXTRA)
 template <typename D, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TPRELU(D &d, const A &a, const B &slope, PTO_EXTRA)
 {
-	PTO_CHECK("TPRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS, checking_::out(d),
-		  checking_::in(a), checking_::in(slope));
+	PTO_CHECK("TPRELU", checking_::VECTOR, checking_::SAME | checking_::ROWS | checking_::APART,
+		  checking_::out(d), checking_::in(a), checking_::in(slope));
 	elementwise_::run(simd_::op_leaky(), d, a, slope);
 	return {};
 }

@@ -127,8 +127,8 @@ PTO_INST RecordEvent TSTORE_FP(const G &dst, const T &src, const F &fp, PTO_EXTR
 template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::NoRelu, PTO_EXTRA_T>
 PTO_INST RecordEvent TMOV_FP(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV_FP", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV_FP", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	fixpipe_::move_whole<Relu == ReluPreMode::NormalRelu>("TMOV_FP", dst, src, fp);
 	return {};
 }
@@ -137,8 +137,8 @@ template <typename D, typename S, typename F, AccToVecMode Mode,
 	  std::enable_if_t<is_tile_data_v<F>, int> = 0>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	fixpipe_::move_whole<Relu == ReluPreMode::NormalRelu>("TMOV", dst, src, fp);
 	return {};
 }
@@ -146,8 +146,8 @@ template <typename D, typename S, typename F, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && move_::is_params_v<F>, int> = 0>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, const F &fp, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	fixpipe_::move_whole<false>("TMOV", dst, src, fp);
 	return {};
 }
@@ -156,7 +156,8 @@ template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::No
 PTO_INST RecordEvent TEXTRACT_FP(D &dst, const S &src, const F &fp, int64_t row, int64_t col,
 				 PTO_EXTRA)
 {
-	PTO_CHECK("TEXTRACT_FP", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+	PTO_CHECK("TEXTRACT_FP", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst),
 		  checking_::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	fixpipe_::extract<Relu == ReluPreMode::NormalRelu>(dst, src, fp, row, col);
 	return {};
@@ -165,7 +166,7 @@ template <typename D, typename S, typename F, ReluPreMode Relu = ReluPreMode::No
 PTO_INST RecordEvent TINSERT_FP(D &dst, const S &src, const F &fp, int64_t row, int64_t col,
 				PTO_EXTRA)
 {
-	PTO_CHECK("TINSERT_FP", checking_::pipe_of_move(D::Loc, S::Loc), 0,
+	PTO_CHECK("TINSERT_FP", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
 		  checking_::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
 		  checking_::in(src));
 	fixpipe_::insert<Relu == ReluPreMode::NormalRelu>(dst, src, fp, row, col);

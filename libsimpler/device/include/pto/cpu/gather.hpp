@@ -220,8 +220,8 @@ template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src),
-		  checking_::in(idx));
+	PTO_CHECK("TGATHER", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::some_of(src), checking_::in(idx));
 	gather_::by_index(d, src, idx);
 	return {};
 }
@@ -229,7 +229,8 @@ PTO_INST RecordEvent TGATHER(D &d, const S &src, const I &idx, PTO_EXTRA)
 template <typename D, typename S, MaskPattern P, GatherAxis Axis = GatherAxis::ROW, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
+	PTO_CHECK("TGATHER", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::in(src));
 	gather_::by_mask<P, Axis == GatherAxis::ROW>(d, src);
 	return {};
 }
@@ -238,8 +239,8 @@ template <typename D, typename S, typename C, typename Tmp, CmpMode Mode, auto O
 	  typename K, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHER(D &d, const S &src, const K &k, C &count, Tmp &, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHER", checking_::VECTOR, 0, checking_::out(d), checking_::out(count),
-		  checking_::in(src));
+	PTO_CHECK("TGATHER", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::out(count), checking_::in(src));
 	gather_::by_compare<Mode>(d, src, k, count, int64_t(Offset));
 	return {};
 }
@@ -247,7 +248,8 @@ PTO_INST RecordEvent TGATHER(D &d, const S &src, const K &k, C &count, Tmp &, PT
 template <typename D, typename S, typename O, PTO_EXTRA_T>
 PTO_INST RecordEvent TGATHERB(D &d, const S &src, const O &off, PTO_EXTRA)
 {
-	PTO_CHECK("TGATHERB", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src));
+	PTO_CHECK("TGATHERB", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::some_of(src));
 	gather_::blocks(d, src, off);
 	return {};
 }
@@ -256,8 +258,8 @@ template <typename D, typename S, typename I, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && is_tile_data_v<I>, int> = 0>
 PTO_INST RecordEvent TSCATTER(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TSCATTER", checking_::VECTOR, 0, checking_::inout_fresh(d), checking_::in(src),
-		  checking_::in(idx));
+	PTO_CHECK("TSCATTER", checking_::VECTOR, checking_::APART, checking_::inout_fresh(d),
+		  checking_::in(src), checking_::in(idx));
 	gather_::scatter(d, src, idx);
 	return {};
 }
@@ -265,7 +267,8 @@ PTO_INST RecordEvent TSCATTER(D &d, const S &src, const I &idx, PTO_EXTRA)
 template <MaskPattern P, ScatterAxis Axis = ScatterAxis::ROW, typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TSCATTER(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TSCATTER", checking_::VECTOR, 0, checking_::out(d), checking_::some_of(src));
+	PTO_CHECK("TSCATTER", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::some_of(src));
 	gather_::scatter_mask<P, Axis == ScatterAxis::ROW>(d, src);
 	return {};
 }

@@ -172,7 +172,7 @@ PTO_INST RecordEvent TRANDOM(D &d, const K &key, const C &counter, PTO_EXTRA)
 template <HistByte Byte, typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent THISTOGRAM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("THISTOGRAM", checking_::VECTOR, 0,
+	PTO_CHECK("THISTOGRAM", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), 256, checking_::WRITE), checking_::in(src));
 	generate_::histogram<int(Byte)>(d, src);
 	return {};

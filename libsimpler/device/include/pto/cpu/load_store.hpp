@@ -110,6 +110,55 @@ __attribute__((noinline)) void move_blocks(const Move &move, const tensor<GE> &g
 			}
 }
 
+/*
+ * Tensor and tile have each line in one piece, a row or, of a column-major tile, a column, and the
+ * tensor's lines follow one another in the tile.
+ */
+template <typename T, typename G>
+constexpr bool plain_lines =
+	!T::isBoxedLayout && G::staticStride[T::isRowMajor ? 4 : 3] == 1 &&
+	stacking_of<T, G>() == (T::isRowMajor ? stacking::down : stacking::side);
+
+/* move_blocks() for those, which is all that most kernels need; at most @lines of @n elements. */
+template <bool ToTile, typename E>
+__attribute__((noinline)) void move_lines(const tensor<E> &g, int dim, E *tile, ptrdiff_t pitch,
+					  int lines, int n)
+{
+	const copy_::move_bits move;
+	const int *s = g.shape, of_block = s[dim];
+	const ptrdiff_t step = ptrdiff_t(g.stride[dim]);
+
+	n = copy_::least(s[7 - dim], n);
+	for (int i0 = 0; i0 < s[0]; i0++)
+		for (int i1 = 0; i1 < s[1]; i1++)
+			for (int i2 = 0; i2 < s[2]; i2++) {
+				E *mem = g.p + i0 * g.stride[0] + i1 * g.stride[1] +
+					 i2 * g.stride[2];
+				const int count = copy_::least(of_block, lines);
+
+				if (count <= 0 || n <= 0)
+					continue;
+				if constexpr (ToTile)
+					copy_::spans_of(move, count, size_t(n), tile, pitch, mem,
+							step);
+				else
+					copy_::spans_of(move, count, size_t(n), mem, step, tile,
+							pitch);
+				tile += of_block * pitch;
+				lines -= of_block;
+			}
+}
+template <bool ToTile, typename E, typename T>
+inline void move_plain(const tensor<E> &g, const T &t)
+{
+	const copy_::view<E> v = copy_::raw_view(t);
+
+	if constexpr (T::isRowMajor)
+		move_lines<ToTile>(g, 3, v.p, v.rs, t.GetValidRow(), t.GetValidCol());
+	else
+		move_lines<ToTile>(g, 4, v.p, v.cs, t.GetValidCol(), t.GetValidRow());
+}
+
 template <typename T, typename V>
 inline void check(const char *op, const T &t, const V &g)
 {
@@ -165,8 +214,11 @@ inline void load(T &t, const G &g)
 		copy_::fill_outside(
 			t, t.GetValidRow(), t.GetValidCol(),
 			pad_element<E>(is_custom_pad(T::PadVal) ? PadValue::Null : T::PadVal));
-	move_blocks<true>(copy_::move_bits(), v, copy_::raw_view(t), t.GetValidRow(),
-			  t.GetValidCol());
+	if constexpr (plain_lines<T, G>)
+		move_plain<true>(v, t);
+	else
+		move_blocks<true>(copy_::move_bits(), v, copy_::raw_view(t), t.GetValidRow(),
+				  t.GetValidCol());
 }
 
 template <typename Move, typename GE, typename E, typename T>
@@ -227,6 +279,11 @@ inline void store_as(const G &g, const T &t, const fixpipe_::quant *q)
 	} else if constexpr (add) {
 		store(fixpipe_::add_atomic<copy_::move_bits>{}, tensor_of<GE>(t, g),
 		      copy_::tile_view(t), t);
+	} else if constexpr (plain_lines<T, G>) {
+		const auto v = tensor_of<Raw>(t, g);
+
+		check("TSTORE", t, v);
+		move_plain<false>(v, t);
 	} else {
 		store(copy_::move_bits(), tensor_of<Raw>(t, g), copy_::raw_view(t), t);
 	}

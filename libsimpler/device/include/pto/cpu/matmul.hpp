@@ -219,95 +219,92 @@ inline void with_bias(C &c, const A &a, const B &b, const Bias &bias)
 	product(c, a, b, {nullptr, bias.data()});
 }
 
+/*
+ * The forms under their names: a matrix times a matrix, and a vector times one, are told apart by
+ * the name only.
+ */
+template <typename C, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent run(const char *op, C &c, const A &a, const B &b, PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b));
+	plain(c, a, b);
+	return {};
+}
+template <typename C, typename I, typename A, typename B, PTO_EXTRA_T>
+PTO_INST RecordEvent run_acc(const char *op, C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
+		  checking_::in(a), checking_::in(b));
+	accumulate(c, in, a, b);
+	return {};
+}
+template <typename C, typename A, typename B, typename Bias, PTO_EXTRA_T>
+PTO_INST RecordEvent run_bias(const char *op, C &c, const A &a, const B &b, const Bias &bias,
+			      PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b),
+		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
+	with_bias(c, a, b, bias);
+	return {};
+}
+
 } // namespace matmul_
 
 /* c = a * b */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TMATMUL(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b));
-	matmul_::plain(c, a, b);
-	return {};
+	return matmul_::run("TMATMUL", c, a, b, PTO_EXTRA_ARGS);
 }
 /* c = in + a * b: the product is summed first, then added once. */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
 	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TMATMUL_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_ACC", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
-		  checking_::in(a), checking_::in(b));
-	matmul_::accumulate(c, in, a, b);
-	return {};
+	return matmul_::run_acc("TMATMUL_ACC", c, in, a, b, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TMATMUL_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_ACC", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(),
-				 checking_::READ | checking_::WRITE),
-		  checking_::in(a), checking_::in(b));
-	matmul_::accumulate(c, c, a, b);
-	return {};
+	return matmul_::run_acc("TMATMUL_ACC", c, c, a, b, PTO_EXTRA_ARGS);
 }
 /* c = a * b + bias[0, :] */
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TMATMUL_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_BIAS", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b),
-		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
-	matmul_::with_bias(c, a, b, bias);
-	return {};
+	return matmul_::run_bias("TMATMUL_BIAS", c, a, b, bias, PTO_EXTRA_ARGS);
 }
 
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T>
 PTO_INST RecordEvent TGEMV(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b));
-	matmul_::plain(c, a, b);
-	return {};
+	return matmul_::run("TGEMV", c, a, b, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename B,
 	  PTO_EXTRA_T, std::enable_if_t<is_tile_data_v<B>, int> = 0>
 PTO_INST RecordEvent TGEMV_ACC(C &c, const I &in, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_ACC", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
-		  checking_::in(a), checking_::in(b));
-	matmul_::accumulate(c, in, a, b);
-	return {};
+	return matmul_::run_acc("TGEMV_ACC", c, in, a, b, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TGEMV_ACC(C &c, const A &a, const B &b, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_ACC", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(),
-				 checking_::READ | checking_::WRITE),
-		  checking_::in(a), checking_::in(b));
-	matmul_::accumulate(c, c, a, b);
-	return {};
+	return matmul_::run_acc("TGEMV_ACC", c, c, a, b, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename B, typename Bias,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TGEMV_BIAS(C &c, const A &a, const B &b, const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_BIAS", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b),
-		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
-	matmul_::with_bias(c, a, b, bias);
-	return {};
+	return matmul_::run_bias("TGEMV_BIAS", c, a, b, bias, PTO_EXTRA_ARGS);
 }
 
 } // namespace pto

@@ -195,6 +195,40 @@ inline void with_bias(C &c, const A &a, const AS &as, const B &b, const BS &bs, 
 	product(c, a, as, b, bs, {nullptr, bias.data()});
 }
 
+/* The forms under their names, which are all that tells a matrix from a vector. */
+template <typename C, typename A, typename AS, typename B, typename BS, PTO_EXTRA_T>
+PTO_INST RecordEvent run(const char *op, C &c, const A &a, const AS &as, const B &b, const BS &bs,
+			 PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	plain(c, a, as, b, bs);
+	return {};
+}
+template <typename C, typename I, typename A, typename AS, typename B, typename BS, PTO_EXTRA_T>
+PTO_INST RecordEvent run_acc(const char *op, C &c, const I &in, const A &a, const AS &as,
+			     const B &b, const BS &bs, PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::part(in, a.GetValidRow(), b.GetValidCol(), checking_::READ),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
+	accumulate(c, in, a, as, b, bs);
+	return {};
+}
+template <typename C, typename A, typename AS, typename B, typename BS, typename Bias, PTO_EXTRA_T>
+PTO_INST RecordEvent run_bias(const char *op, C &c, const A &a, const AS &as, const B &b,
+			      const BS &bs, const Bias &bias, PTO_EXTRA)
+{
+	PTO_CHECK(op, checking_::MATRIX, 0,
+		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
+		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs),
+		  checking_::part(bias, 1, b.GetValidCol(), checking_::READ));
+	with_bias(c, a, as, b, bs, bias);
+	return {};
+}
+
 } // namespace mx_
 
 /* c = a * b with scales, or c = in + that, or that + bias[0, :] */
@@ -202,22 +236,14 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typena
 	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::plain(c, a, as, b, bs);
-	return {};
+	return mx_::run("TMATMUL_MX", c, a, as, b, bs, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
 	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx_::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TMATMUL_MX(C &c, const I &in, const A &a, const AS &as, const B &b,
 				const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::accumulate(c, in, a, as, b, bs);
-	return {};
+	return mx_::run_acc("TMATMUL_MX", c, in, a, as, b, bs, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, typename Bias, PTO_EXTRA_T,
@@ -225,33 +251,21 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typena
 PTO_INST RecordEvent TMATMUL_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 				const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TMATMUL_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::with_bias(c, a, as, b, bs, bias);
-	return {};
+	return mx_::run_bias("TMATMUL_MX", c, a, as, b, bs, bias, PTO_EXTRA_ARGS);
 }
 
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, PTO_EXTRA_T, std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::plain(c, a, as, b, bs);
-	return {};
+	return mx_::run("TGEMV_MX", c, a, as, b, bs, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename I, typename A, typename AS,
 	  typename B, typename BS, PTO_EXTRA_T, std::enable_if_t<mx_::is_acc_v<I>, int> = 0>
 PTO_INST RecordEvent TGEMV_MX(C &c, const I &in, const A &a, const AS &as, const B &b, const BS &bs,
 			      PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::accumulate(c, in, a, as, b, bs);
-	return {};
+	return mx_::run_acc("TGEMV_MX", c, in, a, as, b, bs, PTO_EXTRA_ARGS);
 }
 template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typename AS, typename B,
 	  typename BS, typename Bias, PTO_EXTRA_T,
@@ -259,11 +273,7 @@ template <AccPhase Phase = AccPhase::Unspecified, typename C, typename A, typena
 PTO_INST RecordEvent TGEMV_MX(C &c, const A &a, const AS &as, const B &b, const BS &bs,
 			      const Bias &bias, PTO_EXTRA)
 {
-	PTO_CHECK("TGEMV_MX", checking_::MATRIX, 0,
-		  checking_::part(c, a.GetValidRow(), b.GetValidCol(), checking_::WRITE),
-		  checking_::in(a), checking_::in(b), checking_::in(as), checking_::in(bs));
-	mx_::with_bias(c, a, as, b, bs, bias);
-	return {};
+	return mx_::run_bias("TGEMV_MX", c, a, as, b, bs, bias, PTO_EXTRA_ARGS);
 }
 
 /* Binds @dst to the scale memory that belongs to @src: a sixteenth of its offset. */

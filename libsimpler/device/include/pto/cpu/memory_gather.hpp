@@ -187,7 +187,7 @@ template <Coalesce Mode, GatherOOB Oob = GatherOOB::Undefined, typename D, typen
 PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
 	PTO_CHECK("MGATHER", checking_::pipe_of_gather(D::Loc), 0, checking_::out(d),
-		  checking_::table(g, checking_::READ),
+		  checking_::table(checking_::tensor_of(g), checking_::READ),
 		  checking_::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking_::READ));
 	table_::gather<Oob>(d, g, idx, Mode == Coalesce::Row);
 	return {};
@@ -197,7 +197,7 @@ template <GatherOOB Oob = GatherOOB::Undefined, typename D, typename G, typename
 PTO_INST RecordEvent MGATHER(D &d, const G &g, const I &idx, PTO_EXTRA)
 {
 	PTO_CHECK("MGATHER", checking_::pipe_of_gather(D::Loc), 0, checking_::out(d),
-		  checking_::table(g, checking_::READ),
+		  checking_::table(checking_::tensor_of(g), checking_::READ),
 		  checking_::part(idx, idx.GetValidRow(), idx.GetValidCol(), checking_::READ));
 	table_::gather<Oob>(d, g, idx, table_::by_rows(d, idx));
 	return {};
@@ -208,8 +208,9 @@ template <Coalesce Mode, ScatterAtomicOp Op = ScatterAtomicOp::None,
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MSCATTER", checking_::VECTOR, 0, checking_::table(g, checking_::WRITE),
-		  checking_::in(src), checking_::in(idx));
+	PTO_CHECK("MSCATTER", checking_::VECTOR, 0,
+		  checking_::table(checking_::tensor_of(g), checking_::WRITE), checking_::in(src),
+		  checking_::in(idx));
 	table_::scatter<Op, Oob>(g, src, idx, Mode == Coalesce::Row);
 	return {};
 }
@@ -218,8 +219,9 @@ template <ScatterAtomicOp Op = ScatterAtomicOp::None, ScatterOOB Oob = ScatterOO
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent MSCATTER(const G &g, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("MSCATTER", checking_::VECTOR, 0, checking_::table(g, checking_::WRITE),
-		  checking_::in(src), checking_::in(idx));
+	PTO_CHECK("MSCATTER", checking_::VECTOR, 0,
+		  checking_::table(checking_::tensor_of(g), checking_::WRITE), checking_::in(src),
+		  checking_::in(idx));
 	table_::scatter<Op, Oob>(g, src, idx, table_::by_rows(src, idx));
 	return {};
 }

@@ -101,8 +101,8 @@ template <
 	std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S> && !move_::is_params_v<W1>, int> = 0>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	const fixpipe_::quant q(w1, w2, w3, w4);
 
 	move_::whole<false>(dst, src, q.pointer());
@@ -111,8 +111,8 @@ PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	const fixpipe_::quant q(w1, w2, w3, w4);
 
 	move_::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
@@ -122,8 +122,8 @@ template <typename D, typename S, AccToVecMode Mode, ReluPreMode Relu = ReluPreM
 	  PTO_EXTRA_T>
 PTO_INST RecordEvent TMOV(D &dst, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
-		  checking_::in(src));
+	PTO_CHECK("TMOV", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst), checking_::in(src));
 	const fixpipe_::quant q(w1, w2, w3, w4);
 
 	move_::whole<Relu == ReluPreMode::NormalRelu>(dst, src, q.pointer());
@@ -135,7 +135,8 @@ template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
 PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst),
 		  checking_::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	move_::extract<false>(dst, src, row, col);
 	return {};
@@ -143,7 +144,8 @@ PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PT
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TEXTRACT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), 0, checking_::out(dst),
+	PTO_CHECK("TEXTRACT", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
+		  checking_::out(dst),
 		  checking_::window_of(src, row, col, dst.GetValidRow(), dst.GetValidCol()));
 	move_::extract<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);
 	return {};
@@ -154,7 +156,7 @@ template <typename D, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<D> && is_tile_data_v<S>, int> = 0>
 PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), 0,
+	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
 		  checking_::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
 		  checking_::in(src));
 	move_::insert<false>(dst, src, row, col);
@@ -163,7 +165,7 @@ PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO
 template <typename D, typename S, ReluPreMode Relu, PTO_EXTRA_T>
 PTO_INST RecordEvent TINSERT(D &dst, const S &src, int64_t row, int64_t col, PTO_EXTRA)
 {
-	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), 0,
+	PTO_CHECK("TINSERT", checking_::pipe_of_move(D::Loc, S::Loc), checking_::APART,
 		  checking_::window_to(dst, row, col, src.GetValidRow(), src.GetValidCol()),
 		  checking_::in(src));
 	move_::insert<Relu == ReluPreMode::NormalRelu>(dst, src, row, col);

@@ -188,8 +188,8 @@ PTO_INST RecordEvent TPACK(D &d, const S &src, PTO_EXTRA)
 template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T>
 PTO_INST RecordEvent TINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
-	PTO_CHECK("TINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
-		  checking_::in(s0), checking_::in(s1));
+	PTO_CHECK("TINTERLEAVE", checking_::VECTOR, checking_::APART, checking_::out(d0),
+		  checking_::out(d1), checking_::in(s0), checking_::in(s1));
 	rearrange_::interleave(d1, d0, s1, s0);
 	return {};
 }
@@ -198,8 +198,8 @@ template <typename D1, typename D0, typename S1, typename S0, PTO_EXTRA_T,
 	  std::enable_if_t<is_tile_data_v<S0>, int> = 0>
 PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S1 &s1, const S0 &s0, PTO_EXTRA)
 {
-	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
-		  checking_::in(s0), checking_::in(s1));
+	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, checking_::APART, checking_::out(d0),
+		  checking_::out(d1), checking_::in(s0), checking_::in(s1));
 	rearrange_::deinterleave(d1, d0, s1, s0);
 	return {};
 }
@@ -207,8 +207,8 @@ template <typename D1, typename D0, typename S, PTO_EXTRA_T,
 	  std::enable_if_t<!is_tile_data_v<W1>, int> = 0>
 PTO_INST RecordEvent TDEINTERLEAVE(D1 &d1, D0 &d0, const S &s, PTO_EXTRA)
 {
-	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, 0, checking_::out(d0), checking_::out(d1),
-		  checking_::in(s));
+	PTO_CHECK("TDEINTERLEAVE", checking_::VECTOR, checking_::APART, checking_::out(d0),
+		  checking_::out(d1), checking_::in(s));
 	rearrange_::split_pairs(d1, d0, s);
 	return {};
 }

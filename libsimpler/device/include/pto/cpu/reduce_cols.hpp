@@ -217,7 +217,7 @@ PTO_INST RecordEvent TCOLARGMIN(V &val, I &idx, const S &src, const T &, PTO_SIT
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TPAIRREDUCESUM(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TPAIRREDUCESUM", checking_::VECTOR, 0,
+	PTO_CHECK("TPAIRREDUCESUM", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(), src.GetValidCol() / 2, checking_::WRITE),
 		  checking_::in(src));
 	using T = typename D::DType;

@@ -206,13 +206,13 @@ inline void lists(D &d, MrgSortExecutedNumList &executed, const S &...src)
 template <typename D, typename S, typename I, PTO_EXTRA_T>
 PTO_INST void TSORT32(D &d, const S &src, const I &idx, PTO_EXTRA)
 {
-	PTO_CHECK("TSORT32", checking_::VECTOR, 0,
+	PTO_CHECK("TSORT32", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidRow(),
-				 src.GetValidCol() * sort_::words<typename S::DType>,
-				 checking_::WRITE),
+				  src.GetValidCol() * sort_::words<typename S::DType>,
+				  checking_::WRITE),
 		  checking_::in(src),
 		  checking_::part(idx, idx.GetValidRow() > 1 ? src.GetValidRow() : 1,
-				 src.GetValidCol(), checking_::READ));
+				  src.GetValidCol(), checking_::READ));
 	sort_::blocks_of_32(d, src, idx);
 }
 /* Merges each group of four sorted blocks of @block elements; a shorter tail is not written. */
@@ -220,7 +220,8 @@ template <typename D, typename S, typename N, PTO_EXTRA_T,
 	  std::enable_if_t<std::is_integral_v<N>, int> = 0>
 PTO_INST RecordEvent TMRGSORT(D &d, const S &src, N block, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(src));
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::in(src));
 	sort_::groups(d, src, int64_t(block));
 	return {};
 }
@@ -229,8 +230,8 @@ template <typename D, typename Tmp, typename S0, typename S1, bool Exhausted, PT
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
-		  checking_::in(s1));
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::in(s0), checking_::in(s1));
 	sort_::lists<Exhausted>(d, executed, s0, s1);
 	return {};
 }
@@ -239,8 +240,8 @@ template <typename D, typename Tmp, typename S0, typename S1, typename S2, bool 
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, const S2 &s2, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
-		  checking_::in(s1), checking_::in(s2));
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::in(s0), checking_::in(s1), checking_::in(s2));
 	sort_::lists<Exhausted>(d, executed, s0, s1, s2);
 	return {};
 }
@@ -249,8 +250,8 @@ template <typename D, typename Tmp, typename S0, typename S1, typename S2, typen
 PTO_INST RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, Tmp &, const S0 &s0,
 			      const S1 &s1, const S2 &s2, const S3 &s3, PTO_EXTRA)
 {
-	PTO_CHECK("TMRGSORT", checking_::VECTOR, 0, checking_::out(d), checking_::in(s0),
-		  checking_::in(s1), checking_::in(s2), checking_::in(s3));
+	PTO_CHECK("TMRGSORT", checking_::VECTOR, checking_::APART, checking_::out(d),
+		  checking_::in(s0), checking_::in(s1), checking_::in(s2), checking_::in(s3));
 	sort_::lists<Exhausted>(d, executed, s0, s1, s2, s3);
 	return {};
 }

@@ -143,7 +143,7 @@ inline constexpr bool in_words = sizeof(typename D::DType) == 4 && !D::isBoxedLa
 template <typename D, typename S, PTO_EXTRA_T>
 PTO_INST RecordEvent TTRANS(D &d, const S &src, PTO_EXTRA)
 {
-	PTO_CHECK("TTRANS", checking_::VECTOR, 0,
+	PTO_CHECK("TTRANS", checking_::VECTOR, checking_::APART,
 		  checking_::part(d, src.GetValidCol(), src.GetValidRow(), checking_::WRITE),
 		  checking_::in(src));
 	static_assert(sizeof(typename D::DType) == sizeof(typename S::DType),
