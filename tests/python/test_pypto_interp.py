@@ -506,10 +506,10 @@ def test_division_by_zero_and_a_step_of_zero_are_errors():
 @pytest.mark.parametrize("args, error, text", [
     ((np.zeros((2, 8), "float64"), np.zeros((2, 8), "float32")), ValueError, "argument 'a' needs 2 dimensions of FP32"),
     ((np.zeros((2, 9), "float32"), np.zeros((2, 8), "float32")), pl.CompileError, "needs extent 8 in dimension 1, got 9"),
-    ((np.zeros((2, 8), "float32"),), pl.CompileError, "lacks argument 'o'"),
-    ((np.zeros((2, 8), "float32"),) * 3, TypeError, "takes 2 arguments, got 3"),
+    ((np.zeros((2, 8), "float32"),), TypeError, r"takes 2 arguments \(a: .*\), got 1"),
+    ((np.zeros((2, 8), "float32"),) * 3, TypeError, r"takes 2 arguments \(a: .*\), got 3"),
     ((np.zeros((2, 8), "float32"), bytes(64)), BufferError, "not writable|writable"),
-    ((1, np.zeros((2, 8), "float32")), TypeError, "bytes-like|buffer"),
+    ((1, np.zeros((2, 8), "float32")), TypeError, "argument 'a' is .*, which is no array"),
     ((np.zeros((8, 2), "float32").T, np.zeros((2, 8), "float32")), ValueError, "contiguous"),
 ])
 def test_wrong_arguments_are_refused(args, error, text):

@@ -178,8 +178,8 @@ def test_row_reductions_keep_their_rows_whole():
     rows = int(re.search(r"range\(0, 1000, (\d+),", text)[1])
     assert f"load(x_0, [_i0, 0], [{rows}, 304], valid_shapes=[{rows}, 300])" in text
     with pytest.raises(pl.CompileError, match="is too long for a tile"):
-        after("ConvertTensorToBlockOps", program("return x - pl.row_max(x)", params="x: pl.Tensor[[2, 90000], pl.FP32]",
-                                                 result="pl.Tensor[[2, 90000], pl.FP32]"))
+        after("ConvertTensorToBlockOps", program("return x - pl.row_max(x)", params="x: pl.Tensor[[2, 1000000], pl.FP32]",
+                                                 result="pl.Tensor[[2, 1000000], pl.FP32]"))
 
 
 TENSORS = {

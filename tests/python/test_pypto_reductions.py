@@ -190,3 +190,38 @@ class P:
     for rows in (5, 37):
         x = numbers((rows, 32))
         agree(compiled(x), x + x)
+
+
+def softmax(x):
+    return opaque_lines(x.shape, ["e = pl.exp(x - pl.row_max(x))", "return e / pl.row_sum(e)"])
+
+
+def opaque_lines(shape, lines):
+    t = tensor(shape)
+    return pl.parse(f"@pl.program\nclass P:\n    @pl.function\n    def main(self, x: {t}) -> {t}:\n" +
+                    "".join(f"        {line}\n" for line in lines), "user.py")
+
+
+@pytest.mark.parametrize("shape, axis", [((1, 50000), -1), ((3, 20011), 1), ((9000, 3), 0), ((2, 3, 5000), 2)])
+def test_rows_that_no_tile_holds_are_reduced_in_parts(shape, axis):
+    x = numbers(shape)
+    for op, golden in REDUCTIONS.items():
+        want = golden(x.astype("float64"), axis=axis, keepdims=True)
+        p = opaque({"x": shape}, want.shape, f"pl.{op}(x, axis={axis})")
+        np.testing.assert_allclose(ir.interpret(p, x), want, rtol=1e-4, atol=1e-2)
+        passes.PassManager.get_strategy("Default").run_passes(p)
+
+
+@pytest.mark.parametrize("platform, backend, shape", [("a5sim", "PTO", (1, 50000)), ("a2a3sim", "CCE", (3, 5011))])
+def test_softmax_of_rows_that_no_tile_holds(platform, backend, shape):
+    x = numbers(shape)
+    e = np.exp(x - x.max(1, keepdims=True))
+    got = runtime.compile(softmax(x), platform, backend)(x)
+    np.testing.assert_allclose(got, e / e.sum(1, keepdims=True), rtol=1e-3)
+
+
+def test_row_of_more_than_64_parts_is_refused_in_plain_words():
+    p = opaque({"x": (1, 1000000)}, (1, 1), "pl.row_sum(x)")
+    with pytest.raises(pl.CompileError, match=r"A row of \[1, 1000000\] is too long for a tile") as e:
+        passes.PassManager.get_strategy("Default").run_passes(p)
+    assert e.value.span.line == 5

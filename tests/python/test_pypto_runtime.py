@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """pypto.runtime: programs compiled, built and run on the simulated chips; arrays of several makers; errors."""
-import ctypes
 import gc
 import os
 import threading
@@ -133,14 +132,14 @@ def test_tensors_on_the_chip_stay_there():
 
 
 @pytest.mark.parametrize("args, error, text", [
-    ((floats(), 1.0), TypeError, r"takes 3 arguments \(x, .*\), got 2"),
+    ((floats(), 1.0), TypeError, r"takes 3 arguments \(x: .*\), got 2"),
     ((floats().astype("float64"), 1.0, floats()), ValueError, "'x' needs .* of FP32, got .* of float64"),
     ((floats().view("int32"), 1.0, floats()), ValueError, "'x' needs .* of FP32, got .* of int32"),
     ((floats(), 1.0, floats(64)), ValueError, "extent M is 32 elsewhere, 64 here"),
     ((floats()[:0], 1.0, floats()[:0]), ValueError, r"'x' is empty: its shape is \[0, 16\]"),
     ((floats()[0], 1.0, floats()), ValueError, "'x' needs 2 dimensions"),
     ((floats(), 1.0, np.ones((16, 32), "float32").T), ValueError, "'y' is written: it must be contiguous|elsewhere"),
-    ((floats(), "one", floats()), (TypeError, ctypes.ArgumentError, Exception), "float|real"),
+    ((floats(), "one", floats()), TypeError, "argument 's' is FP32, got 'one'"),
 ])
 def test_wrong_arguments_are_refused_and_change_nothing(args, error, text):
     with pytest.raises(error, match=text):

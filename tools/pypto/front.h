@@ -160,6 +160,11 @@ bool front_takes_pair(const struct px_op *op);
 /* @op on two operands, of which one may be a scalar. */
 struct ir_node *front_pair(struct front *f, const struct px_op *op, struct ir_node *left,
 			   struct ir_node *right, struct span span);
+/* Whether the rows of the tensor @x are reduced in parts. */
+bool front_is_long(const struct ir_node *x);
+/* Tensor operator @op, row_sum or row_max, along the last axis, in parts where no tile holds a row. */
+struct ir_node *front_reduce_rows(struct front *f, const struct px_op *op, struct ir_node *x,
+				  struct span span);
 /* A tile or tensor like @like, full of @scalar. */
 struct ir_node *front_spread(struct front *f, struct ir_node *like, struct ir_node *scalar,
 			     struct span span);

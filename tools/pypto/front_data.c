@@ -39,6 +39,17 @@ static struct ir_node *call_two(struct front *f, const struct px_op *op, struct 
 	return front_apply(f, op, args, NULL, 0, span);
 }
 
+static struct ir_node *call_three(struct front *f, const struct px_op *op, struct ir_node *a,
+				  struct ir_node *b, struct ir_node *c, struct span span)
+{
+	struct ir_list args = { 0 };
+
+	list_push(f->px, &args, a);
+	list_push(f->px, &args, b);
+	list_push(f->px, &args, c);
+	return front_apply(f, op, args, NULL, 0, span);
+}
+
 struct ir_node *front_spread(struct front *f, struct ir_node *like, struct ir_node *scalar,
 			     struct span span)
 {
@@ -285,4 +296,67 @@ struct ir_node *front_data_abs(struct front *f, struct ir_node *x, struct span s
 		return x;
 	x = named(f, x);
 	return pair(f, "maximum", x, call_one(f, "neg", x, span), span);
+}
+
+/* ---- Rows that no tile holds ---- */
+
+#define LONG_ROW	4096	/* elements: several operators at once still hold them */
+#define MOST_PARTS	64
+
+static int64_t constant_of(const struct ir_node *e)
+{
+	return e->kind == IR_CONST_INT ? IR_AS(e, const)->value : -1;
+}
+
+static int64_t last_extent(const struct ir_node *x)
+{
+	const struct ir_list *shape = &x->type->shape;
+
+	return shape->n ? constant_of(shape->at[shape->n - 1]) : -1;
+}
+
+bool front_is_long(const struct ir_node *x)
+{
+	int64_t n = x->type->kind == TY_TENSOR ? last_extent(x) : 0;
+
+	return n > LONG_ROW && n <= (int64_t)LONG_ROW * MOST_PARTS;
+}
+
+/* Columns @at to @at + @n of @x. */
+static struct ir_node *columns_of(struct front *f, struct ir_node *x, int64_t at, int64_t n,
+				  struct span span)
+{
+	struct ir_tuple *shape = ir_new(f->px, IR_MAKE_TUPLE, span, type_tuple(f->px, NULL, 0));
+	struct ir_tuple *offset = ir_new(f->px, IR_MAKE_TUPLE, span, type_tuple(f->px, NULL, 0));
+	uint32_t i, last = x->type->shape.n - 1;
+
+	for (i = 0; i < last; i++) {
+		list_push(f->px, &shape->elements, x->type->shape.at[i]);
+		list_push(f->px, &offset->elements, ir_int(f->px, 0, DT_INDEX, span));
+	}
+	list_push(f->px, &shape->elements, ir_int(f->px, n, DT_INDEX, span));
+	list_push(f->px, &offset->elements, ir_int(f->px, at, DT_INDEX, span));
+	return call_three(f, op_find("tensor.view"), x, &shape->node, &offset->node, span);
+}
+
+struct ir_node *front_reduce_rows(struct front *f, const struct px_op *op, struct ir_node *x,
+				  struct span span)
+{
+	int64_t n = last_extent(x), parts = (n + LONG_ROW - 1) / LONG_ROW;
+	int64_t step = ((n + parts - 1) / parts + 31) / 32 * 32, at;
+	const char *combine = strstr(op->name, "sum") ? "add" : "maximum";
+	struct ir_node *all = NULL, *part;
+
+	if (!front_is_long(x))
+		return call_one(f, op->pl, x, span);
+	x = named(f, x);
+	for (at = 0; at < n; at += step) {
+		part = columns_of(f, x, at, n - at < step ? n - at : step, span);
+		part = part ? call_one(f, op->pl, named(f, part), span) : NULL;
+		if (!part)
+			return NULL;
+		all = all ? pair(f, combine, all, named(f, part), span) : part;
+		all = named(f, all);
+	}
+	return all;
 }

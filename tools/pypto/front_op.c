@@ -373,7 +373,7 @@ static struct ir_node *reduce_tensor(struct op_bind *b, struct ir_list args, int
 				     bool keep)
 {
 	struct ir_node *x = args.at[0];
-	struct ir_list shape = x->type->shape, one = { 0 };
+	struct ir_list shape = x->type->shape;
 	struct span span = b->node->span;
 	int64_t n = shape.n;
 
@@ -381,8 +381,7 @@ static struct ir_node *reduce_tensor(struct op_bind *b, struct ir_list args, int
 		x = exchange(b->f, x, axis, n - 1, span);
 	if (!x)
 		return NULL;
-	list_push(b->f->px, &one, x);
-	x = front_apply(b->f, b->op, one, NULL, 0, span);
+	x = front_reduce_rows(b->f, b->op, x, span);
 	if (x && axis < n - 2)
 		x = exchange(b->f, x, axis, n - 1, span);
 	return x && (!keep || axis == n - 2) ?
@@ -440,12 +439,15 @@ static struct ir_node *apply_bound(struct op_bind *b, struct ir_list args)
 {
 	struct ir_attr *attrs = px_alloc(b->f->px, b->n_attrs + 1, sizeof(*attrs));
 	int vector = vector_of(b, &args);
-	int64_t axis;
-	bool keep;
+	int64_t axis = -1;
+	bool keep = false;
 
 	if (b->op->rule == rule_row_reduce && op_is(b->op, "tensor") &&
 	    reduction_of(b, &args, &axis, &keep))
 		return reduce_tensor(b, args, axis, keep);
+	if (b->op->rule == rule_row_reduce && args.n == 1 && front_is_long(args.at[0]) && keep &&
+	    axis == (int64_t)args.at[0]->type->shape.n - 1)
+		return front_reduce_rows(b->f, b->op, args.at[0], b->node->span);
 	if (vector >= 0)
 		return multiply_vector(b, args, vector);
 	memcpy(attrs, b->attrs, b->n_attrs * sizeof(*attrs));

@@ -193,6 +193,14 @@ static bool computed_in(const struct block_run *run, const struct ir_node *var)
 	return false;
 }
 
+/* Rows that no tile holds: values of one column are no reason to keep them whole. */
+static bool is_long(const struct ir_list *shape)
+{
+	const struct ir_node *n = shape->n ? shape->at[shape->n - 1] : NULL;
+
+	return n && n->kind == IR_CONST_INT && IR_AS(n, const)->value > 4096;
+}
+
 /*
  * One assemble() behind the other into one tensor begins a new run: each is a write of its own. So
  * does a transpose() of what the run computes, which reads other tiles of it.
@@ -207,7 +215,8 @@ static bool joins(const struct block_run *run, const struct ir_node *s)
 	if ((call->op->rule == rule_assemble || call->op->rule == rule_transpose) &&
 	    computed_in(run, call->args.at[0]))
 		return false;
-	return shape_equal(shape, run->shape) || one_column(shape, run->shape);
+	return shape_equal(shape, run->shape) ||
+	       (one_column(shape, run->shape) && !is_long(run->shape));
 }
 
 static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint32_t i)

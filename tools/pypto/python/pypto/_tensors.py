@@ -29,6 +29,35 @@ DTYPES = {row[0]: Element(*row) for row in (
     ("FP8E8M0", 1, "FP8E8M0", "uint8", "float8_e8m0fnu"))}
 
 
+def _kind(value):
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} of shape {list(shape)}" if shape else f"{value!r}" if isinstance(value, str) else \
+        type(value).__name__
+
+
+def check_number(name, dtype, value):
+    """TypeError unless @value is one number that can be of @dtype."""
+    try:
+        if not isinstance(value, (str, bytes)) and (dtype in ("FP32", "FP16", "BF16") and float(value) is not None or
+                                                    int(value) == value):
+            return
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"argument '{name}' is {dtype}, got "
+                    f"{repr(value) if isinstance(value, (int, float)) else _kind(value)}")
+
+
+def check_array(name, type_, value):
+    """TypeError when @value is what no array is."""
+    if value is None or isinstance(value, (str, int, float, complex, list, tuple, dict)):
+        raise TypeError(f"argument '{name}' is {type_}, got {_kind(value)}, which is no array")
+
+
+def expected(params):
+    """The list of parameters for messages."""
+    return ", ".join(f"{p.name}: {p.type}" for p in params)
+
+
 class Word:
     """A scalar argument as the 64-bit word of the runtime."""
 
@@ -39,6 +68,13 @@ class Word:
         if self.position is None:
             return self.fixed
         value = args[self.position]
+        try:
+            return self._bits(value)
+        except (TypeError, ValueError, struct.error):
+            check_number(self.name, self.dtype, value)
+            raise
+
+    def _bits(self, value):
         if self.dtype == "FP32":
             return struct.unpack("I", struct.pack("f", value))[0]
         if self.dtype in ("FP16", "BF16"):

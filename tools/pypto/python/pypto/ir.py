@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """IR of programs: comparison, text, MessagePack (spec pypto.md sections 5 and 6)."""
-from . import _core
+from . import _copy, _core  # noqa: F401
 from ._build import *  # noqa: F401,F403
 from ._compile import OptimizationStrategy  # noqa: F401
 from ._compile import compile_program as compile  # noqa: F401

@@ -13,7 +13,7 @@ Decorated code is never run: its text is read. Operators called from ordinary Py
 """
 import sys as _sys
 
-from . import _core, _errors, _source
+from . import _copy, _core, _errors, _source
 from ._errors import *  # noqa: F401,F403
 
 

@@ -18,7 +18,8 @@ import threading
 import time
 
 from . import _compile, _core, passes
-from ._tensors import DTYPES, Host, Word
+from ._interpret import entry_of
+from ._tensors import DTYPES, Host, Word, check_array, expected
 from .backend import BackendType, check_backend_type
 
 ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
@@ -173,7 +174,6 @@ class Program:
         self._worker = worker or globals()["worker"](self.platform, device_id)
         self._handle = self._worker.register(chip)
         self._process = os.getpid()
-        self._names = [name for name, kind, _, _ in slots if kind in ("tensor", "scalar")]
         self._parameters = self._order(program, slots)
         self._slots = slots
 
@@ -195,7 +195,6 @@ class Program:
         """For each argument of a call, in the author's order: its slot."""
         tensors = iter([i for i, s in enumerate(slots) if s[1] == "tensor"])
         scalars = iter([i for i, s in enumerate(slots) if s[1] == "scalar"])
-        from ._interpret import entry_of
         return [next(scalars if p.type.kind == "ScalarType" else tensors) for p in entry_of(program).params]
 
     def __call__(self, *args):
@@ -225,7 +224,10 @@ class Program:
     def _plan(self, args):
         if len(args) != len(self._parameters):
             raise TypeError(f"program '{self.program.name}' takes {len(self._parameters)} arguments "
-                            f"({', '.join(self._names)}), got {len(args)}")
+                            f"({expected(entry_of(self.program).params)}), got {len(args)}")
+        for slot, arg in zip(self._parameters, args):
+            if self._slots[slot][1] == "tensor":
+                check_array(self._slots[slot][0], self._slots[slot][3], arg)
         key = tuple(map(_shape_of, args))
         if len(self._plans) >= 64:
             self._plans.pop(next(iter(self._plans))).free()
