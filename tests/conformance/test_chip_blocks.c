@@ -38,7 +38,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fixture_open_variant(&f, FIXTURE_WATCHDOG_MS);
-	fixture_load(&f, "blocks", 
+	fixture_load(&f, "blocks",
 		     "where,set_word,set_behind,copy,group_push,group_pop,meet,group_push_more");
 	fixture_tensor(&f, 0, words, INT32, 4, WORDS);
 	fixture_tensor(&f, 1, x, FLOAT32, 4, 64);
