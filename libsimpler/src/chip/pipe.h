@@ -9,10 +9,6 @@
 
 #include "chip/chip.h"
 
-/*
- * One direction of a pipe.  Counters only grow; slot = counter % slot_num.
- * Lane counters beyond the first are used by split transfers only.
- */
 /* Who pushes on a lane of a pipe. */
 struct chip_pipe_end {
 	const struct chip_kernel *kernel;	/* NULL: nobody has */
@@ -21,6 +17,10 @@ struct chip_pipe_end {
 	int32_t block_idx;
 };
 
+/*
+ * One direction of a pipe.  Counters only grow; slot = counter % slot_num.
+ * Lane counters beyond the first are used by split transfers only.
+ */
 struct chip_pipe_ring {
 	uint8_t *slots;			/* own memory when the kernels give none */
 	uint64_t begun[2];		/* pushes begun, per producing lane */
