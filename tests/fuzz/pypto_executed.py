@@ -95,7 +95,8 @@ class Kernel:
             shape = [e if isinstance(e, int) else extents.setdefault(e.name, int(generator.integers(1, 100)))
                      for e in p.type.shape]
             whole = dtype.startswith(("INT", "UINT"))
-            out.append((generator.integers(-9, 10, shape) if whole else generator.uniform(-2, 2, shape))
+            out.append((generator.integers(0, 2, shape) if dtype == "BOOL" else generator.integers(-9, 10, shape) if whole else
+                        generator.uniform(-2, 2, shape))
                        .astype(pypto_random.NUMPY[dtype]))
         return out
 

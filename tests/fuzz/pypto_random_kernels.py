@@ -6,7 +6,8 @@ Kernels are valid by construction: each name has one type wherever it is used, o
 overflow or stop being numbers.
 """
 ROWS, COLS = (16, 32), (16, 32, 64)
-NUMPY = {"FP32": "float32", "FP16": "float16", "INT32": "int32", "INT8": "int8"}
+NUMPY = {"FP32": "float32", "FP16": "float16", "INT32": "int32", "INT16": "int16", "INT8": "int8", "UINT8": "uint8",
+         "INT64": "int64", "BOOL": "bool"}
 FLOATS = ("FP32", "FP16")
 
 

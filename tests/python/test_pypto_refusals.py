@@ -90,9 +90,8 @@ def test_element_types_of_product(body, tmp_path):
 def test_conversions(source, tmp_path):
     for i, target in enumerate(DTYPES):
         made = parsed(cast, source, target)
-        assert (made is None) == ((source == "BOOL") != (target == "BOOL"))
-        if made is not None:
-            check(made, i % 2, tmp_path)
+        assert made is not None
+        check(made, i % 2, tmp_path)
 
 
 def test_conversion_that_no_instruction_does_names_a_way():
@@ -102,13 +101,12 @@ def test_conversion_that_no_instruction_does_names_a_way():
 
 
 @pytest.mark.parametrize("body, message", [
-    ("t = pl.add(pl.cmp(x, y), pl.cmp(x, y))", "The operator block.add does not compute with BOOL elements"),
+    ("t = pl.add(pl.cmp(x, y), pl.cmp(x, y))", "The operator block.add requires numbers, but got a mask of BOOL"),
     ("t = pl.scatter(x, y, pl.cast(i, pl.INT16))", "requires INT32 indices for FP32 elements, but got INT16"),
     ("t = pl.mgather(a, pl.cast(i, pl.INT16))", "requires INT32 indices, but got INT16"),
     ("t = pl.add(x, pl.ci(0, [32, 32]))", "makes one row, [1, n], not [32, 32]"),
     ("pl.setval(i, 0, 1.5); t = x", "cannot take a FP32 scalar with INT32 elements"),
     ("t = x; c = pl.fillpad(i, pad=-2.5)", "cannot fill INT32 elements with -2.5"),
-    ("t = pl.cast(pl.cmp(x, y), pl.FP32)", "does not convert BOOL to FP32"),
 ])
 def test_element_types_that_do_not_meet_are_refused_by_the_type_rule(body, message):
     with pytest.raises(pl.InvalidOperationError, match=re.escape(message)):

@@ -315,14 +315,18 @@ static struct ir_node *compute_transpose(struct tiles *t, const struct ir_call *
 				  { .key = "axis2", .kind = AT_INT, .i = 1 } };
 	struct ir_list args = { 0 };
 	struct ir_node *tile;
+	unsigned int dtype;
 	uint32_t a, b;
 
 	block_swap(call, &a, &b);
 	tile = load_across(t, call->args.at[0], a, b, span);
 	if (!tile || a + 2 < t->rank || b + 2 < t->rank)
 		return tile;
+	dtype = tile->type->dtype;
+	tile = cast_tile(t, tile, dtype == DT_BOOL ? DT_FP32 : dtype, span);
 	list_push(t->b->px, &args, tile);
-	return block_emit(t->b, "block.transpose", args, axes, 2, span);
+	tile = block_emit(t->b, "block.transpose", args, axes, 2, span);
+	return cast_tile(t, tile, dtype, span);
 }
 
 static struct ir_node *compute(struct tiles *t, const struct ir_call *call, struct span span)

@@ -249,7 +249,7 @@ struct ir_node *front_data_binary(struct front *f, enum ir_kind kind, const char
 		if (ops[i].kind == kind)
 			return pair(f, ops[i].name, left, right, span);
 	return refused(f, word, left, right,
-		       "Use & and | for the bits of integers, pl.sel(mask, a, b) to choose by a mask",
+		       "Use & and | for masks and the bits of integers, pl.sel(mask, a, b) to choose by a mask",
 		       span);
 }
 
@@ -258,14 +258,13 @@ static struct ir_node *invert(struct front *f, struct ir_node *x, struct span sp
 {
 	unsigned int dtype = x->type->dtype;
 
-	if (dtype == DT_INT16 || dtype == DT_UINT16)
+	if (dtype == DT_INT16 || dtype == DT_UINT16 || dtype == DT_BOOL)
 		return call_one(f, "not_", x, span);
 	if (dtype_is_int(dtype) && dtype_is_signed(dtype))
 		return pair(f, "sub", call_one(f, "neg", x, span),
 			    ir_int(f->px, 1, DT_INDEX, span), span);
 	diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
 				  "Operator '~' is not defined for %s elements", dtype_name(dtype)),
-		  dtype == DT_BOOL ? "Compare the other way round, as in cmp_type='ne'" :
 		  dtype_is_int(dtype) ? "Use ^ with a number that has all bits set" :
 		  "Bits are those of integers: convert the values with pl.cast(x, pl.INT32)");
 	return NULL;
@@ -282,7 +281,7 @@ struct ir_node *front_data_unary(struct front *f, const char *python, struct ir_
 		return invert(f, x, span);
 	diag_hint(f->px, diag_add(f->px, DIAG_OPERATION, span,
 				  "Operator 'not' is not defined for %s", type_kind_name(x->type)),
-		  "Use ~ for the bits of integers; compare the other way round to turn a mask over");
+		  "Use ~ to turn a mask over, or the bits of integers");
 	return NULL;
 }
 

@@ -98,6 +98,72 @@ static bool write_refused(struct front *f, struct ir_node *tensor, struct span s
 	return true;
 }
 
+/* ---- Masks ---- */
+
+static bool all_of_sixteen(const struct ir_list *extents)
+{
+	uint32_t i;
+
+	for (i = 0; i < extents->n; i++)
+		if (extents->at[i]->kind != IR_CONST_INT ||
+		    IR_AS(extents->at[i], const)->value % 16)
+			return false;
+	return true;
+}
+
+/* It moves elements, of which a mask has one bit each: it moves numbers instead of them. */
+static bool moves_mask(const struct px_op *op, const struct ir_list *args)
+{
+	return op_is(op, "block") && args->n && args->at[0] &&
+	       args->at[0]->type->kind == TY_TILE && args->at[0]->type->dtype == DT_BOOL &&
+	       (op->rule == rule_reshape || op->rule == rule_slice || op->rule == rule_fill ||
+		op->rule == rule_transpose || op->rule == rule_getval);
+}
+
+static struct ir_node *apply_cast(struct front *f, struct ir_node *x, unsigned int dtype,
+				  struct span span)
+{
+	struct ir_attr to = { .key = "target_type", .kind = AT_DTYPE, .i = dtype };
+	struct ir_list args = { 0 };
+
+	list_push(f->px, &args, x);
+	return front_apply(f, op_find("block.cast"), args, &to, 1, span);
+}
+
+/* The least number is not zero; the least of a mask's elements is False. */
+static struct ir_attr *mask_attrs(struct front *f, const struct ir_attr *attrs, uint32_t n)
+{
+	struct ir_attr *own = px_alloc(f->px, n + 1, sizeof(*own));
+	uint32_t i;
+
+	memcpy(own, attrs, n * sizeof(*own));
+	for (i = 0; i < n; i++)
+		if (!strcmp(own[i].key, "pad") && own[i].kind == AT_ENUM &&
+		    own[i].i == TILE_PAD_MIN)
+			own[i].i = TILE_PAD_ZERO;
+	return own;
+}
+
+static struct ir_node *move_mask(struct front *f, const struct px_op *op, struct ir_list args,
+				 const struct ir_attr *attrs, uint32_t n_attrs, struct span span)
+{
+	const struct ir_node *to = args.n > 1 ? args.at[1] : NULL;
+	bool lists = to && to->kind == IR_MAKE_TUPLE;
+	unsigned int dtype = all_of_sixteen(&args.at[0]->type->shape) &&
+			     (!lists || all_of_sixteen(&IR_AS(to, tuple)->elements)) ? DT_INT16 :
+										       DT_FP32;
+	struct ir_node *numbers = apply_cast(f, args.at[0], dtype, span), *moved;
+
+	args = list_copy(f->px, &args);
+	args.at[0] = numbers;
+	moved = numbers ? front_apply(f, op, args, mask_attrs(f, attrs, n_attrs), n_attrs, span) :
+			  NULL;
+	if (!moved)
+		return NULL;
+	return moved->type->kind == TY_SCALAR ? ir_cast(f->px, moved, DT_BOOL, span) :
+						apply_cast(f, moved, DT_BOOL, span);
+}
+
 struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_list args,
 			    struct ir_attr *attrs, uint32_t n_attrs, struct span span)
 {
@@ -108,6 +174,8 @@ struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_l
 
 	if (front_misplaced(f, op, span))
 		return NULL;
+	if (moves_mask(op, &args))
+		return move_mask(f, op, args, attrs, n_attrs, span);
 	call = op_call(&use);
 	if (!call)
 		return NULL;

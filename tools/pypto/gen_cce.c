@@ -217,13 +217,18 @@ static const struct ir_list *valid_of(const struct ir_type *type)
 
 static void put_load(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tile *t = pto_tile_of(g, var);
+	struct pto_tile *mask = pto_tile_of(g, var), *t = mask;
+	bool is_mask = var->type->dtype == DT_BOOL;
 	const char *global;
 
 	pto_size(g, t);
+	if (is_mask)
+		t = pto_mask_bytes(g, mask);
 	global = window(g, cce_tensor_of(g, call->args.at[0]), elements(call->args.at[1]),
 			valid_of(var->type));
 	pto_line(g, "TLOAD(%s, %s);", t->v.name, global);
+	if (is_mask)
+		pto_mask_loaded(g, t, mask);
 }
 
 static void put_valid(struct pto_gen *g, const struct pto_tile *t, const struct ir_list *sizes)
@@ -239,13 +244,17 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 	struct pto_tile *t = pto_tile_of(g, call->args.at[0]);
 	const struct ir_list sizes = pto_stored(g, call), *have = valid_of(call->args.at[0]->type);
 	const char *global = window(g, tensor, elements(call->args.at[1]), &sizes), *name;
-	bool part = !shape_equal(&sizes, have);
+	bool part = !shape_equal(&sizes, have), is_mask = t->type->dtype == DT_BOOL;
 
+	if (is_mask)
+		t = pto_mask_stored(g, t);
 	if (part)
 		put_valid(g, t, &sizes);
 	pto_line(g, "TSTORE(%s, %s);", global, t->v.name);
 	if (part)
 		put_valid(g, t, have);
+	if (is_mask)
+		pto_mask_settle(g);
 	if (!var)
 		return;
 	name = gen_take_name(&g->cxx->names, gen_base_name(g->px, IR_AS(var, var)->name));

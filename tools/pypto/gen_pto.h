@@ -142,6 +142,24 @@ bool pto_reduction(struct pto_gen *g, const struct ir_node *var, const struct ir
 /* Element @at of @t becomes the scalar @var. */
 void pto_get_element(struct pto_gen *g, const struct ir_node *var, const struct pto_tile *t,
 		     const char *at);
+bool pto_same_extents(const struct pto_tile *a, const struct pto_tile *b);
+/* @t spread to the shape of @like: one column, one row or one element over all. */
+struct pto_tile *pto_spread(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like);
+
+/* gen_pto_mask.c: tiles of BOOL */
+/* The operator, when it makes a mask in another way than of numbers. */
+bool pto_mask(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
+/* A mask as an operand of what makes @out: in its shape, as a row. */
+struct pto_tile *pto_mask_fit(struct pto_gen *g, struct pto_tile *mask, const struct pto_tile *out);
+/* Converts rows when one of them is a mask. */
+bool pto_mask_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to);
+/* Bytes to load a mask into; what was loaded becomes the mask; bytes to store. */
+struct pto_tile *pto_mask_bytes(struct pto_gen *g, const struct pto_tile *mask);
+void pto_mask_loaded(struct pto_gen *g, struct pto_tile *bytes, struct pto_tile *mask);
+struct pto_tile *pto_mask_stored(struct pto_gen *g, struct pto_tile *mask);
+/* C++ only: what was moved is where it is moved to. */
+void pto_mask_settle(struct pto_gen *g);
+
 /* The region that a store writes: as many extents as the tile has. */
 struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call);
 bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);

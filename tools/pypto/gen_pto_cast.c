@@ -121,6 +121,8 @@ void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, 
 	struct pto_tile *between;
 	struct ir_type *type;
 
+	if (pto_mask_convert(g, from, to))
+		return;
 	if (!pto_converts_to(g, a, b)) {
 		refuse(g, a, b);
 		return;

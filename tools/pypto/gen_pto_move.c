@@ -88,12 +88,17 @@ static const struct ir_list *valid_of(const struct ir_type *type)
 
 static void put_load(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	struct pto_tile *t = pto_tile_of(g, var);
+	struct pto_tile *mask = pto_tile_of(g, var), *t = mask;
+	bool is_mask = var->type->dtype == DT_BOOL;
 	struct pto_value p;
 
 	pto_size(g, t);
+	if (is_mask)
+		t = pto_mask_bytes(g, mask);
 	p = partition(g, call->args.at[0], elements(call->args.at[1]), valid_of(var->type));
 	pto_line(g, "pto.tload ins(%s : %s) outs(%s : %s)", p.name, p.type, t->v.name, t->v.type);
+	if (is_mask)
+		pto_mask_loaded(g, t, mask);
 }
 
 /* The upper left part of a tile, when less than its valid region is stored. */
@@ -177,8 +182,11 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 	const struct ir_list *valid = valid_of(tile->type);
 	struct ir_list sizes = pto_stored(g, call);
 	struct pto_tile *t = pto_tile_of(g, tile);
-	struct pto_value from = t->v, p;
+	struct pto_value from, p;
 
+	if (tile->type->dtype == DT_BOOL)
+		t = pto_mask_stored(g, t);
+	from = t->v;
 	if (!shape_equal(&sizes, valid))
 		from = all_constant(&sizes) && all_constant(valid) ? corner(g, t, &sizes) :
 			partly(g, t, type_copy(g->px, t->type), &sizes);

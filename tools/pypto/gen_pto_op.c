@@ -88,14 +88,13 @@ bool pto_is_elementwise(const struct px_op *op)
 	       strcmp(op->name, "block.vec_move");
 }
 
-static bool same_extents(const struct pto_tile *a, const struct pto_tile *b)
+bool pto_same_extents(const struct pto_tile *a, const struct pto_tile *b)
 {
 	return pto_dim(&a->type->shape, 0) == pto_dim(&b->type->shape, 0) &&
 	       pto_dim(&a->type->shape, 1) == pto_dim(&b->type->shape, 1);
 }
 
-/* @t spread to the shape of @like: one column, one row or one element over all. */
-static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like)
+struct pto_tile *pto_spread(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like)
 {
 	int64_t rows = pto_dim(&like->type->shape, 1), columns = pto_dim(&like->type->shape, 0);
 	struct ir_type *type;
@@ -123,24 +122,31 @@ static struct pto_tile *spread(struct pto_gen *g, struct pto_tile *t, const stru
 	return t;
 }
 
+static struct pto_tile *converted(struct pto_gen *g, struct pto_tile *t, unsigned int dtype)
+{
+	struct ir_type *type = type_copy(g->px, t->type);
+	struct pto_tile *other;
+
+	type->dtype = (uint8_t)dtype;
+	other = pto_scratch(g, type, t->space);
+	pto_convert(g, pto_is_column(t) ? pto_row(g, t) : t,
+		    pto_is_column(other) ? pto_row(g, other) : other, PTO_MODE_OF_TYPES);
+	cce_settle(g);
+	return other;
+}
+
 /* An operand in the shape and, unless @dtype is 0, the element type of the operation. */
 static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like,
 			    unsigned int dtype)
 {
-	struct ir_type *type;
-	struct pto_tile *other;
-
-	if (!same_extents(t, like))
-		t = spread(g, t, like);
-	if (dtype && t->type->dtype != dtype) {
-		type = type_copy(g->px, t->type);
-		type->dtype = (uint8_t)dtype;
-		other = pto_scratch(g, type, t->space);
-		pto_convert(g, pto_is_column(t) ? pto_row(g, t) : t,
-			pto_is_column(other) ? pto_row(g, other) : other, PTO_MODE_OF_TYPES);
-		cce_settle(g);
-		t = other;
-	}
+	if (t->type->dtype == DT_BOOL && dtype == DT_BOOL)
+		return pto_mask_fit(g, t, like);
+	if (t->type->dtype == DT_BOOL && dtype)
+		t = converted(g, t, dtype);
+	if (!pto_same_extents(t, like))
+		t = pto_spread(g, t, like);
+	if (dtype && t->type->dtype != dtype)
+		t = converted(g, t, dtype);
 	return pto_is_column(t) ? pto_row(g, t) : t;
 }
 
@@ -237,8 +243,7 @@ static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
 		bool mask = call->op->rule == rule_sel && !i;
 
 		if (arg->type->kind == TY_TILE)
-			add_tile(g, &o, mask ? pto_tile_of(g, arg) :
-				 fit(g, pto_tile_of(g, arg), out, dtype));
+			add_tile(g, &o, fit(g, pto_tile_of(g, arg), out, mask ? DT_BOOL : dtype));
 		else
 			add_scalar(g, &o, arg);
 	}
@@ -617,8 +622,8 @@ void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_
 
 	g->scratch = g->scratch_base;
 	g->call = call;
-	if (pto_movement(g, var, call) || pto_pipe(g, var, call) || !pto_types_fit(g, var, call) ||
-	    pto_reduction(g, var, call))
+	if (pto_movement(g, var, call) || pto_pipe(g, var, call) || pto_mask(g, var, call) ||
+	    !pto_types_fit(g, var, call) || pto_reduction(g, var, call))
 		return;
 	for (i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		if (strcmp(call->op->name, specials[i].name))

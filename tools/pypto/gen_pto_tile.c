@@ -358,6 +358,7 @@ struct pto_tile *pto_row(struct pto_gen *g, struct pto_tile *t)
 	g->naming = g->cxx ? px_printf(g->px, "%s_row", t->v.name) : NULL;
 	t->row = tile_new(g, type, t->space);
 	t->row->row = t->row;
+	t->row->memref = t->memref;
 	put_alias(g, t->row, t);
 	return t->row;
 }

@@ -203,7 +203,8 @@ static struct iv *run_one(struct op_run *r)
 		if (dtype_is_float(v->dtype))
 			a[i].f = one_float(r->code, a[i].f);
 		else
-			a[i].i = one_int(r->code, dtype_is_signed(v->dtype), a[i].i);
+			a[i].i = one_int(r->code, dtype_is_signed(v->dtype), a[i].i) &
+				 (v->dtype == DT_BOOL ? 1 : -1);
 	}
 	cells_put(v, a);
 	free(a);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instr.h"
 #include "ops.h"
 
 static const struct px_op ops[] = {
@@ -363,40 +362,6 @@ static bool args_fit(struct op_use *use, const struct op_param *params, unsigned
 	return true;
 }
 
-/* Masks are for choosing: no instruction computes with them. */
-static bool computes_with_masks(const struct px_op *op)
-{
-	const char *instr = op->instr;
-
-	if (op->rule == rule_getval || op->rule == rule_setval || op->rule == rule_gather)
-		return false;
-	return !instr || instr_takes(instr, "i1", 0) || instr_takes(instr, "i1", 1);
-}
-
-static bool masks_fit(struct op_use *use)
-{
-	const struct px_op *op = use->op, *block = op;
-	uint32_t i;
-
-	if (op_is(op, "tensor"))
-		block = op_find_pl("block", op->pl);
-	if (!block || computes_with_masks(block))
-		return true;
-	for (i = op->rule == rule_sel; i < use->args.n; i++) {
-		const struct ir_type *type = use->args.at[i] ? use->args.at[i]->type : NULL;
-
-		if (!type || type->dtype != DT_BOOL ||
-		    (type->kind != TY_TILE && type->kind != TY_TENSOR))
-			continue;
-		diag_hint(use->px, diag_add(use->px, DIAG_OPERATION, use->span,
-					    "The operator %s does not compute with BOOL elements",
-					    op->name),
-			  "Choose numbers by a mask first: pl.sel(mask, a, b)");
-		return false;
-	}
-	return true;
-}
-
 static bool args_count(struct op_use *use, const struct op_param *params, unsigned int n)
 {
 	unsigned int i, least = 0, most = 0, given = 0;
@@ -428,7 +393,7 @@ static bool args_taken(struct op_use *use)
 	for (i = 0; i < use->args.n; i++)
 		if (use->args.at[i] && !rule_takes(use, use->args.at[i]->type))
 			return false;
-	return true;
+	return rule_takes_masks(use);
 }
 
 struct ir_node *op_call(struct op_use *use)
@@ -439,7 +404,7 @@ struct ir_node *op_call(struct op_use *use)
 	struct ir_call *call;
 
 	if (!args_count(use, params, n) || !args_fit(use, params, n) ||
-	    !masks_fit(use) || !attrs_complete(use, params, n))
+	    !attrs_complete(use, params, n))
 		return NULL;
 	while (use->args.n && !use->args.at[use->args.n - 1])
 		use->args.n--;

@@ -62,6 +62,8 @@ struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_l
 
 /* Whether the operator takes elements of eight-bit floats; false with a mistake (rules_mx.c). */
 bool rule_takes(struct op_use *use, const struct ir_type *type);
+/* Whether the operator takes its operands of BOOL; false with a mistake. */
+bool rule_takes_masks(struct op_use *use);
 
 const struct ir_attr *op_attr(const struct op_use *use, const char *key);
 /* An attribute of a call, NULL: it has none of this name; its number, 0: none. */

@@ -116,7 +116,7 @@ static bool need_int(struct op_use *use, const struct ir_type *type)
 		return true;
 	rule_error(use, "requires integer tile dtype, but got %s", dtype_name(type->dtype));
 	diag_hint(use->px, diag_last(use->px), type->dtype == DT_BOOL ?
-		  "Choose by masks with pl.sel(mask, a, b), one after the other" :
+		  "Masks go with masks: compare the other operand, or pl.cast() it to pl.BOOL" :
 		  "Bits are those of integers: convert the values with pl.cast(x, pl.INT32)");
 	return false;
 }
@@ -185,6 +185,8 @@ const struct ir_type *rule_binary(struct op_use *use)
 
 const struct ir_type *rule_binary_int(struct op_use *use)
 {
+	if (arg_type(use, 0)->dtype == DT_BOOL && arg_type(use, 1)->dtype == DT_BOOL)
+		return rule_binary(use);
 	if (!need_int(use, arg_type(use, 0)) || !need_int(use, arg_type(use, 1)))
 		return NULL;
 	return rule_binary(use);
@@ -232,9 +234,24 @@ const struct ir_type *rule_add_scalar_tile(struct op_use *use)
 
 const struct ir_type *rule_sel(struct op_use *use)
 {
-	const struct ir_type *a = arg_type(use, 1), *b = arg_type(use, 2);
+	const struct ir_type *mask = arg_type(use, 0), *a = arg_type(use, 1), *b = arg_type(use, 2);
+	const struct ir_type *type = pair_type(use, a, b, dtype_promote(a->dtype, b->dtype));
+	struct ir_list shape = { 0 };
 
-	return pair_type(use, a, b, dtype_promote(a->dtype, b->dtype));
+	if (mask->dtype != DT_BOOL) {
+		rule_error(use, "requires a mask of BOOL first, but got %s",
+			   dtype_name(mask->dtype));
+		diag_hint(use->px, diag_last(use->px),
+			  "Compare, as pl.cmps(x, 0, cmp_type='ne') does, or pl.cast(x, pl.BOOL)");
+		return NULL;
+	}
+	if (!type || !rule_broadcast(use, &mask->shape, &type->shape, &shape))
+		return NULL;
+	if (!shape_equal(&shape, &type->shape))
+		return rule_error(use, "requires a mask that fits %s, but got %s",
+				  shape_text(use->px, &type->shape),
+				  shape_text(use->px, &mask->shape));
+	return valid_agree(use, mask, type) ? type : NULL;
 }
 
 const struct ir_type *rule_sels(struct op_use *use)
@@ -258,8 +275,8 @@ const struct ir_type *rule_not_bits(struct op_use *use)
 {
 	unsigned int dtype = arg_type(use, 0)->dtype;
 
-	if (dtype != DT_INT16 && dtype != DT_UINT16)
-		return rule_error(use, "requires INT16 or UINT16 elements, but got %s",
+	if (dtype != DT_INT16 && dtype != DT_UINT16 && dtype != DT_BOOL)
+		return rule_error(use, "requires INT16, UINT16 or BOOL elements, but got %s",
 				  dtype_name(dtype));
 	return rule_same(use);
 }
@@ -271,12 +288,7 @@ const struct ir_type *rule_cast(struct op_use *use)
 
 	if (!rule_converts(use, from, to))
 		return NULL;
-	if ((from == DT_BOOL) == (to == DT_BOOL))
-		return with_dtype(use, arg_type(use, 0), to);
-	rule_error(use, "does not convert %s to %s", dtype_name(from), dtype_name(to));
-	diag_hint(use->px, diag_last(use->px), to == DT_BOOL ?
-		  "Compare: pl.cmps(x, 0, cmp_type='ne')" : "Choose: pl.sel(mask, ones, zeros)");
-	return NULL;
+	return with_dtype(use, arg_type(use, 0), to);
 }
 
 const struct ir_type *rule_exp(struct op_use *use)

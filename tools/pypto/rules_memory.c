@@ -124,6 +124,9 @@ const struct ir_type *rule_load(struct op_use *use)
 	if (space != MS_VEC && space != MS_MAT)
 		return rule_error(use, "can load into Vec or Mat, not %s",
 				  enum_name(EN_MEMORY_SPACE, space));
+	if (tensor->dtype == DT_BOOL && space != MS_VEC)
+		return rule_error(use, "can load masks of BOOL into Vec only, not %s",
+				  enum_name(EN_MEMORY_SPACE, space));
 	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape) ||
 	    !not_empty(use, &shape))
 		return NULL;
@@ -210,8 +213,12 @@ const struct ir_type *rule_create_tile(struct op_use *use)
 {
 	struct ir_type *type = (struct ir_type *)type_shaped(use->px, TY_TILE, *arg_list(use, 0),
 							     op_attr(use, "dtype")->i);
+	int64_t space = op_attr(use, "target_memory")->i;
 
-	tile_layout(type, op_attr(use, "target_memory")->i);
+	if (type->dtype == DT_BOOL && space != MS_VEC)
+		return rule_error(use, "can make masks of BOOL in Vec only, not in %s",
+				  enum_name(EN_MEMORY_SPACE, space));
+	tile_layout(type, space);
 	return rule_place(use, type, op_attr(use, "target_memory")->i) ? type : NULL;
 }
 
@@ -744,6 +751,12 @@ const struct ir_type *rule_allocate_cluster(struct op_use *use)
 
 const struct ir_type *rule_create_pipe(struct op_use *use)
 {
+	if (op_attr(use, "dtype")->i == DT_BOOL) {
+		rule_error(use, "carries tiles of numbers, not of BOOL");
+		diag_hint(use->px, diag_last(use->px),
+			  "Push pl.cast(mask, pl.FP16), and pl.cast() what is popped to pl.BOOL");
+		return NULL;
+	}
 	return type_shaped(use->px, TY_PIPE, *arg_list(use, 0), op_attr(use, "dtype")->i);
 }
 
