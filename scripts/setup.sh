@@ -9,7 +9,7 @@ packages="gcc g++ clang libclang-rt-dev make binutils git pkg-config
 	qemu-system-x86 busybox-static kmod linux-headers-6.12-$(dpkg --print-architecture)
 	flex bison bc xz-utils libnl-genl-3-dev libkmod-dev
 	libelf-dev libgomp1 libtbb-dev libstarpu-dev libopenblas-dev
-	libdrm-dev sparse"
+	libdrm-dev sparse valgrind"
 case $(cat /etc/debian_version 2>/dev/null) in	# msgpack-c changed its name in Debian 13
 12*) packages="$packages libmsgpack-dev" ;;
 *) packages="$packages libmsgpack-c-dev" ;;

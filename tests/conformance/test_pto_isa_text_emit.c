@@ -239,6 +239,7 @@ static void isa_case_54_flags_between_load_add_and_store(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		at = after(&r, at, order[i]);
+	assert_null(strchr(at, '('));	/* the tail is the last call */
 	result_end(&r);
 	r = assemble(FUNC(ONE_TILE), NULL);
 	at = body(&r, "void k(");

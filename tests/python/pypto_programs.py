@@ -12,6 +12,7 @@ os.environ.setdefault("SIMPLER_CACHE_DIR", os.path.join(os.path.abspath(os.envir
                                                         "cache"))
 A5_ONLY = {"mx_matmul"}
 CHOSEN = os.environ.get("SIMPLER_PYPTO_PROGRAMS")
+BY_HAND = CHOSEN not in (None, "", "all")
 COMBINATIONS = [("a5sim", "CCE"), ("a5sim", "PTO"), ("a2a3sim", "CCE"), ("a2a3sim", "PTO")]
 
 

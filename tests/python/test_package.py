@@ -47,6 +47,14 @@ def test_the_package_imports_nothing_expensive():
     assert done.stdout.split() == ["simpler", "simpler._log"], done.stderr
 
 
+def test_what_other_files_skip_without_is_there():
+    """They must not vanish from `make check`, which installs and builds all of it, because an import has broken."""
+    for module in ("numpy", "pypto._core", "pypto.language", "pypto.runtime"):
+        importlib.import_module(module)
+    assert os.access(os.path.join(os.environ.get("SIMPLER_BUILD_DIR", "build"), "bin", "simpler-smi"), os.X_OK)
+    assert shutil.which("valgrind")
+
+
 def test_lazy_names_are_listed():
     for name in ("Worker", "trace", "task_interface"):
         assert name in simpler.__all__ and name in dir(simpler)

@@ -104,7 +104,7 @@ def test_integers_wrap_at_their_width():
 
 @pytest.mark.parametrize("mode, golden", [
     ("round", [-3, -2, 3, 4, 2]), ("rint", [-2, -2, 2, 4, 2]), ("floor", [-3, -2, 2, 3, 1]),
-    ("ceil", [-2, -1, 3, 4, 2]), ("trunc", [-2, -1, 2, 3, 1]),
+    ("ceil", [-2, -1, 3, 4, 2]), ("trunc", [-2, -1, 2, 3, 1]), ("odd", [-3, -2, 3, 3, 2]),
 ])
 def test_cast_to_integers_rounds_as_told(mode, golden):
     a = np.resize(np.array([-2.5, -1.75, 2.5, 3.5, 1.75], "float32"), (16, 32))

@@ -103,11 +103,11 @@ static int add_folder(struct list *l, const char *folder)
 	return err;
 }
 
-/* One line per instruction, type and object for pto_isa/table.py. */
+/* One line per instruction, type, layout, valid region and object for pto_isa/table.py. */
 static int write_table(const struct list *l, const char *path)
 {
 	FILE *f = fopen(path, "w");
-	const char *op, *type;
+	struct pto_isa_covered what;
 
 	if (!f) {
 		fprintf(stderr, "%s: %m\n", path);
@@ -115,11 +115,12 @@ static int write_table(const struct list *l, const char *path)
 	}
 	for (size_t i = 0; i < l->object_count; i++)
 		for (size_t k = 0;; k++) {
-			int ok = l->objects[i].covered(k, &op, &type);
+			int ok = l->objects[i].covered(k, &what);
 
 			if (ok < 0)
 				break;
-			fprintf(f, "%s\t%s\t%s\t%s\n", op, type, l->objects[i].name,
+			fprintf(f, "%s\t%s\t%s\t%s\t%s\t%s\n", what.op, what.type,
+				what.layout, what.region, l->objects[i].name,
 				ok ? "passed" : "failed");
 		}
 	return fclose(f);

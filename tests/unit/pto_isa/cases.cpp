@@ -7,7 +7,8 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
 template <typename T, int R, int C, int VR, int VC, PadValue P = PadValue::Null>
 using Box = Tile<TileType::Vec, T, R, C, BLayout::RowMajor, VR, VC, SLayout::NoneBox, 512, P>;
@@ -113,7 +114,10 @@ CHECK(isa_case_01_a_kernel_with_dynamic_tiles_adds_128_by_128)
 	for (int i = 0; i < 16384; i++)
 		t.expect(z[i] == 3.0f, "element %d is %g", i, double(z[i]));
 }
-CHECK(isa_case_02_loading_pads_with_zero) { loads_padded<float, PadValue::Zero>(t, 0.0f); }
+CHECK(isa_case_02_loading_pads_with_zero)
+{
+	loads_padded<float, PadValue::Zero>(t, 0.0f);
+}
 CHECK(isa_case_03_loading_pads_with_the_least)
 {
 	loads_padded<float, PadValue::Min>(t, -INFINITY);
@@ -469,8 +473,7 @@ CHECK(isa_case_27_both_spellings_of_left_tiles_multiply_alike)
 		double want = 0;
 
 		for (int k = 0; k < 48; k++)
-			want += double(float(now(a, i / 32, k))) *
-				double(float(now(b, k, i % 32)));
+			want += double(float(now(a, i / 32, k))) * double(float(now(b, k, i % 32)));
 		t.expect(std::fabs(double(now(c, i / 32, i % 32)) - want) < 1e-2 &&
 				 raw(now(c, i / 32, i % 32)) == raw(now(d, i / 32, i % 32)),
 			 "element %d is %g and %g", i, double(now(c, i / 32, i % 32)),
@@ -638,8 +641,7 @@ CHECK(isa_case_37_tsort32_sorts_and_keeps_the_order_of_equals)
 	for (int j = 0; j < 32; j++) {
 		const record r = record_at(d, j), last = record_at(d, j ? j - 1 : 0);
 
-		if (!t.expect(r.index < 32 && !seen[r.index] &&
-				      r.value == now(s, 0, int(r.index)),
+		if (!t.expect(r.index < 32 && !seen[r.index] && r.value == now(s, 0, int(r.index)),
 			      "record %d: %g at %u", j, double(r.value), r.index))
 			return;
 		seen[r.index] = true;

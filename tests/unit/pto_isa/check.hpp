@@ -24,9 +24,8 @@ namespace check {
 
 using namespace pto;
 
-/* An instruction that a check runs with an element type. */
 struct coverage {
-	const char *op, *type;
+	pto_isa_covered what;
 	bool ok;
 };
 inline std::vector<coverage> &covered()
@@ -53,10 +52,10 @@ struct context {
 	}
 	int below(int n) { return int((next() >> 33) % uint64_t(n)); }
 	/* Says that the check covers an instruction with an element type (Documentation/isa.md). */
-	void covers(const char *op, const char *type)
+	void covers(const char *op, const char *type, const char *layout = "",
+		    const char *region = "")
 	{
-		if (covered().empty() || covered().back().op != op || covered().back().type != type)
-			covered().push_back({op, type, true});
+		covered().push_back({{op, type, layout, region}, true});
 	}
 	__attribute__((format(printf, 3, 4))) bool expect(bool ok, const char *fmt, ...)
 	{
@@ -336,6 +335,24 @@ const char *type_name()
 	static const char *const u[] = {"u8", "u16", "", "u32", "", "", "", "u64"};
 
 	return (std::is_signed_v<T> ? s : u)[sizeof(T) - 1];
+}
+
+template <typename T>
+const char *layout_name()
+{
+	static const char *const names[2][3] = {{"ND", "Zz", "Zn"}, {"DN", "Nz", "Nn"}};
+
+	return names[T::BFractal == BLayout::ColMajor][int(T::SFractal)];
+}
+
+/* The same for an instruction on @tile. */
+template <typename T>
+void covers(context &t, const char *op, const T &tile,
+	    const char *type = type_name<typename T::DType>())
+{
+	const bool full = tile.GetValidRow() == T::Rows && tile.GetValidCol() == T::Cols;
+
+	t.covers(op, type, layout_name<T>(), full ? "full" : "part");
 }
 
 } // namespace check

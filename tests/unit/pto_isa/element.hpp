@@ -8,19 +8,19 @@
 
 #include "check.hpp"
 
-namespace check {
+namespace check
+{
 
 template <typename... T>
-struct type_list {};
+struct type_list {
+};
 using floats = type_list<float, half, bfloat16_t>;
 using integers =
 	type_list<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 using numbers = type_list<float, half, bfloat16_t, int8_t, uint8_t, int16_t, uint16_t, int32_t,
 			  uint32_t, int64_t, uint64_t>;
-/* One of each kind and width, for what shares its code with the two-tile form. */
-using some_numbers = type_list<float, half, bfloat16_t, uint8_t, int16_t, int32_t, int64_t>;
-using some_integers = type_list<uint8_t, int16_t, uint32_t, int64_t>;
-using divisible = type_list<float, half, int16_t, uint16_t, int32_t, uint32_t>;
+using divisible = type_list<float, half, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+using remaindered = type_list<float, half, int16_t, uint16_t, int32_t, uint32_t>;
 
 template <typename X>
 X wrap_add(X a, X b)
@@ -77,9 +77,9 @@ bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D:
 	char what[64];
 	place at;
 
-	t.covers(op, type_name<T>());
-	snprintf(what, sizeof(what), "%s %s %dx%d", op, type_name<T>(), d.GetValidRow(),
-		 d.GetValidCol());
+	covers(t, op, d);
+	snprintf(what, sizeof(what), "%s %s %s %dx%d", op, type_name<T>(), layout_name<D>(),
+		 d.GetValidRow(), d.GetValidCol());
 	at.put(d);
 	at.put(a);
 	at.put(b);
@@ -97,29 +97,20 @@ bool binary_on(context &t, const char *op, call2<D, A, B> call, ref2<typename D:
 	return untouched(t, what, d, before, d.GetValidRow(), d.GetValidCol());
 }
 
+/* A box of an odd number of rows, so that full tiles are odd too. */
 template <typename T>
-bool shapes(context &t, const char *op, call2<Part<T, 8, 64>, Part<T, 8, 64>, Part<T, 8, 64>> call,
-	    ref2<T> ref)
+using Odd = Part<T, 7, 96>;
+constexpr int odd_valid[][2] = {{7, 96}, {5, 51}, {1, 1}, {0, 7}};
+
+template <typename T>
+bool shapes(context &t, const char *op, call2<Odd<T>, Odd<T>, Odd<T>> call, ref2<T> ref)
 {
-	static const int valid[][2] = {{8, 64}, {5, 51}, {1, 1}, {0, 7}};
 	bool ok = true;
 
-	for (auto &v : valid)
-		ok = ok && binary_on(t, op, call, ref, Part<T, 8, 64>(v[0], v[1]),
-				     Part<T, 8, 64>(v[0], v[1]), Part<T, 8, 64>(v[0], v[1]));
+	for (auto &v : odd_valid)
+		ok = ok && binary_on(t, op, call, ref, Odd<T>(v[0], v[1]), Odd<T>(v[0], v[1]),
+				     Odd<T>(v[0], v[1]));
 	return ok;
-}
-
-/* Plain tiles of one type: full, partly valid, a single element, nothing. */
-template <typename T, typename Call, typename Ref>
-bool binary(context &t, const char *op, const Call &, const Ref &)
-{
-	using W = decltype(wide(T()));
-	using P = Part<T, 8, 64>;
-
-	return shapes<T>(
-		t, op, [](P &d, const P &a, const P &b) { Call()(d, a, b); },
-		[](W a, W b) -> W { return Ref()(a, b); });
 }
 
 template <typename D, typename A, typename B, typename Call, typename Ref>
@@ -130,6 +121,30 @@ bool one_layout(context &t, const char *op, const Call &, const Ref &, D d, A a,
 	const ref2<typename D::DType> ref = [](W y, W z) -> W { return Ref()(y, z); };
 
 	return binary_on(t, op, call, ref, d, a, b);
+}
+
+/*
+ * Tiles of one type: plain ones that are full, partly valid, a single element, nothing; the other
+ * layouts full and partly valid; a mixture.
+ */
+template <typename T, typename Call, typename Ref>
+bool binary(context &t, const char *op, const Call &call, const Ref &ref)
+{
+	using W = decltype(wide(T()));
+	using P = Odd<T>;
+	using C = Dn<T, 32, 7>;
+	using N = Nz<T, 32, 64>;
+	using Z = Zn<T, 64, 32>;
+
+	return shapes<T>(
+		       t, op, [](P &d, const P &a, const P &b) { Call()(d, a, b); },
+		       [](W a, W b) -> W { return Ref()(a, b); }) &&
+	       one_layout(t, op, call, ref, C(32, 7), C(32, 7), C(32, 7)) &&
+	       one_layout(t, op, call, ref, C(29, 5), C(29, 5), C(29, 5)) &&
+	       one_layout(t, op, call, ref, N(32, 64), N(32, 64), N(32, 64)) &&
+	       one_layout(t, op, call, ref, N(19, 37), N(19, 37), N(19, 37)) &&
+	       one_layout(t, op, call, ref, Z(37, 19), Z(37, 19), Z(37, 19)) &&
+	       one_layout(t, op, call, ref, P(7, 5), C(7, 5), N(7, 5));
 }
 
 /* Every kind of layout and mixtures of them. */
@@ -157,20 +172,19 @@ void binary_all(context &t, const char *op, const Call &call, const Ref &ref, ty
 	(void)(binary<T>(t, op, call, ref) && ...);
 }
 
-template <typename T>
-using call_scalar = void (*)(Part<T, 8, 64> &, const Part<T, 8, 64> &, T);
+template <typename D>
+using call_scalar = void (*)(D &, const D &, typename D::DType);
 
-template <typename T>
-bool scalar_on(context &t, const char *op, call_scalar<T> call, ref2<T> ref, int rows, int cols,
-	       T s)
+template <typename D, typename T = typename D::DType>
+bool scalar_on(context &t, const char *op, call_scalar<D> call, ref2<T> ref, D d, T s)
 {
-	Part<T, 8, 64> d(rows, cols), a(rows, cols);
+	D a = d;
 	char what[64];
 	place at;
 
-	t.covers(op, type_name<T>());
-	snprintf(what, sizeof(what), "%s %s %dx%d by %g", op, type_name<T>(), d.GetValidRow(),
-		 d.GetValidCol(), double(wide(s)));
+	covers(t, op, d);
+	snprintf(what, sizeof(what), "%s %s %s %dx%d by %g", op, type_name<T>(), layout_name<D>(),
+		 d.GetValidRow(), d.GetValidCol(), double(wide(s)));
 	at.put(d);
 	at.put(a);
 	fill(t, d);
@@ -190,12 +204,20 @@ template <typename T, typename Call, typename Ref>
 bool with_scalar(context &t, const char *op, const Call &, const Ref &, double value)
 {
 	using W = decltype(wide(T()));
-	using P = Part<T, 8, 64>;
-	const call_scalar<T> call = [](P &d, const P &a, T s) { Call()(d, a, s); };
 	const ref2<T> ref = [](W a, W b) -> W { return Ref()(a, b); };
 	const T s = T(float(value));
+	const auto on = [&](auto d) {
+		using D = decltype(d);
 
-	return scalar_on<T>(t, op, call, ref, 8, 64, s) && scalar_on<T>(t, op, call, ref, 7, 45, s);
+		return scalar_on<D>(
+			t, op, [](D &x, const D &a, T v) { Call()(x, a, v); }, ref, d, s);
+	};
+	bool ok = true;
+
+	for (auto &v : odd_valid)
+		ok = ok && on(Odd<T>(v[0], v[1]));
+	return ok && on(Dn<T, 32, 7>(32, 7)) && on(Dn<T, 32, 7>(29, 5)) &&
+	       on(Nz<T, 32, 64>(32, 64)) && on(Nz<T, 32, 64>(19, 37)) && on(Zn<T, 64, 32>(37, 19));
 }
 
 template <typename Call, typename Ref, typename... T>
@@ -213,7 +235,7 @@ bool expands_on(context &t, D d)
 	place at;
 	const T s = T(float(t.below(100)));
 
-	t.covers("TEXPANDS", type_name<T>());
+	covers(t, "TEXPANDS", d);
 	at.put(d);
 	fill(t, d);
 	const auto before = copy_of(d);
@@ -230,8 +252,11 @@ bool expands_on(context &t, D d)
 template <typename... T>
 void expands_all(context &t, type_list<T...>)
 {
-	(void)((expands_on(t, Part<T, 8, 64>(5, 33)) && expands_on(t, Dn<T, 32, 8>(31, 3)) &&
-		expands_on(t, Nz<T, 32, 64>(17, 33))) &&
+	(void)((expands_on(t, Odd<T>(7, 96)) && expands_on(t, Odd<T>(5, 33)) &&
+		expands_on(t, Dn<T, 32, 8>(31, 3)) && expands_on(t, Nz<T, 32, 64>(32, 64)) &&
+		expands_on(t, Nz<T, 32, 64>(17, 33)) && expands_on(t, Zn<T, 64, 32>(33, 17)) &&
+		expands_on(t, Tile<TileType::Mat, T, 32, 64, BLayout::ColMajor, 31, 33,
+				   SLayout::RowMajor>())) &&
 	       ...);
 }
 

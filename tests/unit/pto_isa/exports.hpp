@@ -23,12 +23,11 @@ extern "C" __attribute__((visibility("default"))) int pto_isa_check_run(size_t i
 }
 
 extern "C" __attribute__((visibility("default"))) int
-pto_isa_check_covered(size_t i, const char **op, const char **type)
+pto_isa_check_covered(size_t i, pto_isa_covered *what)
 {
 	if (i >= check::covered().size())
 		return -1;
-	*op = check::covered()[i].op;
-	*type = check::covered()[i].type;
+	*what = check::covered()[i].what;
 	return check::covered()[i].ok;
 }
 

@@ -5,7 +5,8 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
 using movable = type_list<float, half, bfloat16_t, int16_t, uint16_t, int32_t, uint32_t>;
 
@@ -17,6 +18,7 @@ bool gathers_index(context &t, const char *what, D d, S src)
 	place at;
 	const long total = long(S::Rows) * S::Cols;
 
+	covers(t, "TGATHER (index)", d), covers(t, "TGATHER (index)", src);
 	at.put(d), at.put(src), at.put(idx);
 	fill(t, d), fill(t, src);
 	for (size_t i = 0; i < X::Extent; i++)
@@ -44,11 +46,11 @@ void index_of_type(context &t)
 	char what[32];
 
 	snprintf(what, sizeof(what), "TGATHER %s", type_name<T>());
-	t.covers("TGATHER (index)", type_name<T>());
 	gathers_index<int32_t, T>(t, what, Part<T, 8, 64>(8, 64), Part<T, 8, 64>(8, 64));
 	gathers_index<int32_t, T>(t, what, Part<T, 8, 64>(5, 51), Part<T, 4, 32>(3, 7));
 	gathers_index<int16_t, T>(t, what, Part<T, 8, 64>(1, 1), Dn<T, 32, 8>(7, 3));
 	gathers_index<uint32_t, T>(t, what, Part<T, 8, 64>(7, 45), Nz<T, 32, 64>(32, 64));
+	gathers_index<uint16_t, T>(t, what, Part<T, 8, 64>(7, 45), Part<T, 8, 64>(8, 64));
 }
 template <typename... T>
 void index_all(context &t, type_list<T...>)
@@ -65,6 +67,8 @@ void masked(context &t, int rows, int cols)
 	Part<T, 8, 64> src(rows, cols), d(8, 64), back(rows, cols);
 	place at;
 	int n = 0;
+
+	covers(t, "TGATHER (mask)", src), covers(t, "TSCATTER (mask)", src);
 
 	at.put(src), at.put(d), at.put(back);
 	fill(t, src), fill(t, d), fill(t, back);
@@ -108,8 +112,6 @@ void masked(context &t, int rows, int cols)
 template <typename T>
 void masks_of_type(context &t)
 {
-	t.covers("TGATHER (mask)", type_name<T>());
-	t.covers("TSCATTER (mask)", type_name<T>());
 	masked<MaskPattern::P0101, T>(t, 7, 51);
 	masked<MaskPattern::P1010, T>(t, 8, 64);
 	masked<MaskPattern::P0001, T>(t, 3, 5);
@@ -125,23 +127,24 @@ void masks_all(context &t, type_list<T...>)
 }
 
 template <CmpMode Mode, typename T>
-void compares(context &t)
+void compares(context &t, int rows, int cols)
 {
-	Part<T, 8, 64> src(5, 51);
-	Part<int32_t, 8, 64> d(5, 51);
-	Tile<TileType::Vec, int32_t, 8, 8, BLayout::RowMajor, -1, -1> count(5, 1);
+	Part<T, 8, 64> src(rows, cols);
+	Part<int32_t, 8, 64> d(rows, cols);
+	Tile<TileType::Vec, int32_t, 8, 8, BLayout::RowMajor, -1, -1> count(rows, 1);
 	place at;
 	const T k = T(3);
 
+	covers(t, "TGATHER (compare)", src);
 	at.put(src), at.put(d), at.put(count);
 	for (size_t i = 0; i < 512; i++)
 		src.data()[i] = T(t.below(6));
 	TGATHER<decltype(d), decltype(src), decltype(count), decltype(src), Mode, 7>(d, src, k,
 										     count, src);
-	for (int r = 0; r < 5; r++) {
+	for (int r = 0; r < rows; r++) {
 		int n = 0;
 
-		for (int c = 0; c < 51; c++) {
+		for (int c = 0; c < cols; c++) {
 			const double v = double(wide(now(src, r, c)));
 
 			if (Mode == CmpMode::EQ ? v == 3 : v > 3) {
@@ -153,31 +156,45 @@ void compares(context &t)
 		t.expect(now(count, r, 0) == n, "compare TGATHER: count of row %d is %d, not %d", r,
 			 now(count, r, 0), n);
 	}
-	t.covers("TGATHER (compare)", type_name<T>());
 }
 
+/* Index words of the element's width; of two bytes for single bytes. */
 template <typename T>
-void scatters_of_type(context &t)
+using index_of = std::conditional_t<sizeof(T) == 4, int32_t, int16_t>;
+
+template <typename I, typename P>
+void scatters_on(context &t, int rows, int cols)
 {
-	using X = Part<int32_t, 8, 64>;
-	Part<T, 8, 64> src(7, 45), d(8, 64);
-	X idx(7, 45);
+	using T = typename P::DType;
+	using X = Part<I, 8, 64>;
+	P src(rows, cols);
+	Part<T, 8, 64> d(8, 64);
+	X idx(rows, cols);
 	place at;
 
-	t.covers("TSCATTER (index)", type_name<T>());
+	covers(t, "TSCATTER (index)", src);
 	at.put(src), at.put(d), at.put(idx);
 	fill(t, src), fill(t, d);
 	for (size_t i = 0; i < X::Extent; i++)
-		idx.data()[i] = t.below(512);
+		idx.data()[i] = I(t.below(512));
 	auto want = copy_of(d);
 
-	for (int r = 0; r < 7; r++)
-		for (int c = 0; c < 45; c++)
-			want[idx.data()[r * 64 + c]] = now(src, r, c);
+	for (int r = 0; r < rows; r++)
+		for (int c = 0; c < cols; c++)
+			want[size_t(idx.data()[r * 64 + c])] = now(src, r, c);
 	TSCATTER(d, src, idx);
 	for (int i = 0; i < 512; i++)
-		t.expect(raw(d.data()[i]) == raw(want[i]), "TSCATTER %s: element %d",
+		t.expect(raw(d.data()[i]) == raw(want[size_t(i)]), "TSCATTER %s: element %d",
 			 type_name<T>(), i);
+}
+template <typename T>
+void scatters_of_type(context &t)
+{
+	scatters_on<index_of<T>, Part<T, 8, 64>>(t, 7, 45);
+	scatters_on<index_of<T>, Part<T, 8, 64>>(t, 8, 64);
+	scatters_on<index_of<T>, Part<T, 8, 64>>(t, 1, 1);
+	scatters_on<index_of<T>, Dn<T, 32, 8>>(t, 8, 7);
+	scatters_on<int32_t, Part<T, 8, 64>>(t, 7, 45);
 }
 template <typename... T>
 void scatters_all(context &t, type_list<T...>)
@@ -192,7 +209,10 @@ struct gapped {
 	using G = GlobalTensor<T, Shape<1, 1, 2, 3, 16>, Stride<1, 1, 120, 40, 2>>;
 	G g{mem};
 
-	T &at(int row, int col) { return mem[row / 3 * 120 + row % 3 * 40 + col * 2]; }
+	T &at(int row, int col)
+	{
+		return mem[row / 3 * 120 + row % 3 * 40 + col * 2];
+	}
 };
 
 template <typename T>
@@ -204,7 +224,7 @@ void memory_of_type(context &t)
 	Part<int32_t, 8, 64> elems(5, 37);
 	place at;
 
-	t.covers("MGATHER", type_name<T>());
+	covers(t, "MGATHER", d), covers(t, "MGATHER", e);
 	at.put(d), at.put(e), at.put(rows), at.put(elems);
 	for (T &v : tab.mem)
 		v = random_value<T>(t, false);
@@ -263,7 +283,7 @@ void scatters_memory(context &t)
 	Tile<TileType::Vec, int32_t, 8, 8, BLayout::RowMajor, 8, 1> rows;
 	place at;
 
-	t.covers("MSCATTER", type_name<T>());
+	covers(t, "MSCATTER", src), covers(t, "MSCATTER", rows_src);
 	at.put(src), at.put(rows_src), at.put(idx), at.put(rows);
 	for (T &v : tab.mem)
 		v = T(t.below(50));
@@ -312,58 +332,82 @@ void scatters_memory_all(context &t)
 CHECK(tgather_by_index_takes_elements_of_the_box_and_zero_beyond)
 {
 	index_all(t, movable());
-	t.covers("TGATHER (index)", type_name<uint8_t>());
-	gathers_index<int32_t, uint8_t>(t, "TGATHER u8", Part<uint8_t, 8, 64>(5, 33),
-					Part<uint8_t, 8, 64>(8, 64));
+	index_all(t, type_list<int8_t, uint8_t>());
 }
-CHECK(tgather_and_tscatter_by_mask_are_inverse) { masks_all(t, movable()); }
+CHECK(tgather_and_tscatter_by_mask_are_inverse)
+{
+	masks_all(t, movable());
+}
 CHECK(tgather_by_comparison_lists_columns_and_counts)
 {
-	compares<CmpMode::EQ, float>(t);
-	compares<CmpMode::GT, half>(t);
-	compares<CmpMode::EQ, int32_t>(t);
-	compares<CmpMode::GT, int16_t>(t);
+	const auto both = [&](auto v, int rows, int cols) {
+		compares<CmpMode::EQ, decltype(v)>(t, rows, cols);
+		compares<CmpMode::GT, decltype(v)>(t, rows, cols);
+	};
+
+	both(float(), 5, 51), both(half(), 8, 64), both(int32_t(), 1, 1), both(int32_t(), 8, 64);
+	both(int16_t(), 7, 33), both(float(), 8, 64), both(half(), 3, 5), both(int16_t(), 8, 64);
 }
-CHECK(tscatter_by_index_keeps_the_last_writer) { scatters_all(t, movable()); }
-CHECK(tgatherb_copies_blocks_and_leaves_what_is_out_of_range)
+CHECK(tscatter_by_index_keeps_the_last_writer)
 {
-	Part<half, 4, 64> d(3, 61);
-	Full<half, 8, 32> src;
-	Full<uint32_t, 4, 8> off;
+	scatters_all(t, movable());
+	scatters_all(t, type_list<int8_t, uint8_t>());
+}
+template <typename T>
+static void gathers_blocks(context &t, int rows, int cols)
+{
+	constexpr int block = 32 / int(sizeof(T));
+	constexpr uint32_t bytes = 8 * 32 * sizeof(T);
+	Part<T, 4, 64> d(rows, cols);
+	Full<T, 8, 32> src;
+	Full<uint32_t, 4, 16> off;
 	place at;
 
-	t.covers("TGATHERB", "f16");
+	covers(t, "TGATHERB", d);
 	at.put(d), at.put(src), at.put(off);
 	fill(t, d), fill(t, src);
-	for (int i = 0; i < 32; i++)
-		off.data()[i] = uint32_t(t.below(20)) * 32; /* 16 blocks exist */
+	for (int i = 0; i < 64; i++)
+		off.data()[i] = uint32_t(t.below(int(bytes / 32) + 4)) * 32;
 	const auto before = copy_of(d);
 
 	TGATHERB(d, src, off);
-	for (int r = 0; r < 3; r++)
-		for (int c = 0; c < 61; c++) {
-			const uint32_t o = off.data()[r * 8 + c / 16];
-			const half want =
-				o >= 512 ? before[r * 64 + c] : src.data()[o / 2 + c % 16];
+	for (int r = 0; r < rows; r++)
+		for (int c = 0; c < cols; c++) {
+			const uint32_t o = off.data()[r * 16 + c / block];
+			const T want = o >= bytes ? before[size_t(r * 64 + c)]
+						  : src.data()[o / sizeof(T) + size_t(c % block)];
 
-			t.expect(raw(now(d, r, c)) == raw(want), "TGATHERB (%d, %d)", r, c);
+			t.expect(raw(now(d, r, c)) == raw(want), "TGATHERB %s (%d, %d)",
+				 type_name<T>(), r, c);
 		}
-	untouched(t, "TGATHERB", d, before, 3, 61);
+	untouched(t, "TGATHERB", d, before, rows, cols);
+}
+template <typename... T>
+static void gathers_blocks_all(context &t, type_list<T...>)
+{
+	((gathers_blocks<T>(t, 3, 61), gathers_blocks<T>(t, 4, 64), gathers_blocks<T>(t, 1, 1)),
+	 ...);
+}
+CHECK(tgatherb_copies_blocks_and_leaves_what_is_out_of_range)
+{
+	gathers_blocks_all(t, movable());
+	gathers_blocks_all(t, type_list<int8_t, uint8_t>());
 }
 CHECK(mgather_reads_rows_and_elements_of_tensors_with_gaps)
 {
 	memory_of_type<float>(t);
 	memory_of_type<half>(t);
-	memory_of_type<int32_t>(t);
-	memory_of_type<int8_t>(t);
-	memory_of_type<int16_t>(t);
+	memory_of_type<bfloat16_t>(t);
+	memory_of_type<int32_t>(t), memory_of_type<uint32_t>(t);
+	memory_of_type<int8_t>(t), memory_of_type<uint8_t>(t);
+	memory_of_type<int16_t>(t), memory_of_type<uint16_t>(t);
 }
 CHECK(mscatter_writes_and_combines)
 {
 	scatters_memory_all<float>(t);
-	scatters_memory_all<half>(t);
-	scatters_memory_all<int32_t>(t);
-	scatters_memory_all<uint32_t>(t);
+	scatters_memory_all<half>(t), scatters_memory_all<bfloat16_t>(t);
+	scatters_memory_all<int32_t>(t), scatters_memory_all<uint32_t>(t);
+	scatters_memory_all<int16_t>(t), scatters_memory_all<int8_t>(t);
 }
 CHECK(indices_beyond_the_destination_or_table_end_the_run)
 {

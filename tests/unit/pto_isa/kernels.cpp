@@ -9,10 +9,14 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
 struct kernel_core : fake_core {
-	kernel_core() { ops.checked = true; }
+	kernel_core()
+	{
+		ops.checked = true;
+	}
 
 	template <typename F>
 	bool runs(context &t, const F &f)
@@ -31,6 +35,8 @@ void after(pipe_t first, pipe_t then)
 
 template <typename T, int R, int C>
 using Mem = GlobalTensor<T, Shape<1, 1, 1, R, C>, Stride<R * C, R * C, R * C, C, 1>>;
+template <typename T, int R, int C, int VR, int VC>
+using Odd = Tile<TileType::Vec, T, R, C, BLayout::RowMajor, VR, VC>;
 template <typename T, int R>
 using Col = Tile<TileType::Vec, T, R, 1, BLayout::ColMajor, R, 1>;
 template <typename T, int R, int C>
@@ -235,52 +241,54 @@ CHECK(flash_attention)
 	for (int i = 0; i < Q * HEAD; i++)
 		near(t, "attention", i, a.out[i], a.golden(i / HEAD, i % HEAD), 3e-3);
 }
+/* Rows of 53 numbers in boxes of 64. */
 CHECK(layer_norm)
 {
+	constexpr int ROWS = 7, N = 53;
 	kernel_core c;
 	static std::vector<float> x, gamma, beta;
-	static float out[8 * 64];
+	static float out[ROWS * N];
 
-	x = numbers<float>(t, 512, 3), gamma = numbers<float>(t, 64, 1),
-	beta = numbers<float>(t, 64, 1);
+	x = numbers<float>(t, ROWS * N, 3), gamma = numbers<float>(t, N, 1),
+	beta = numbers<float>(t, N, 1);
 	const auto kernel = [] {
-		Full<float, 8, 64> v, sq;
-		Full<float, 1, 64> g, b;
-		Col<float, 8> mean, var;
-		Full<float, 1, 8> rv;
+		Odd<float, 8, 64, ROWS, N> v, sq;
+		Odd<float, 1, 64, 1, N> g, b;
+		Tile<TileType::Vec, float, 8, 1, BLayout::ColMajor, ROWS, 1> var;
+		Odd<float, 1, 8, 1, ROWS> rv;
 
 		TASSIGN(v, 0), TASSIGN(sq, 0x800), TASSIGN(g, 0x1000), TASSIGN(b, 0x1100);
-		TASSIGN(mean, 0x1200), TASSIGN(var, 0x1240), TASSIGN(rv, 0x1240);
-		TLOAD(v, Mem<float, 8, 64>(x.data()));
-		TLOAD(g, Mem<float, 1, 64>(gamma.data()));
-		TLOAD(b, Mem<float, 1, 64>(beta.data()));
+		TASSIGN(var, 0x1240), TASSIGN(rv, 0x1240);
+		TLOAD(v, Mem<float, ROWS, N>(x.data()));
+		TLOAD(g, Mem<float, 1, N>(gamma.data()));
+		TLOAD(b, Mem<float, 1, N>(beta.data()));
 		after(PIPE_MTE2, PIPE_V);
 		TROWSUM(var, v, sq);
-		TMULS(rv, rv, 1.0f / 64);
+		TMULS(rv, rv, 1.0f / N);
 		TROWEXPANDSUB(v, v, var);
 		TMUL(sq, v, v);
 		TROWSUM(var, sq, sq);
-		TMULS(rv, rv, 1.0f / 64);
+		TMULS(rv, rv, 1.0f / N);
 		TADDS(rv, rv, 1e-5f);
 		TRSQRT(rv, rv);
 		TROWEXPANDMUL(v, v, var);
 		TCOLEXPANDMUL(v, v, g);
 		TCOLEXPANDADD(v, v, b);
 		after(PIPE_V, PIPE_MTE3);
-		TSTORE(Mem<float, 8, 64>(out), v);
+		TSTORE(Mem<float, ROWS, N>(out), v);
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int r = 0; r < 8; r++) {
+	for (int r = 0; r < ROWS; r++) {
 		double mean = 0, var = 0;
 
-		for (int i = 0; i < 64; i++)
-			mean += double(x[r * 64 + i]) / 64;
-		for (int i = 0; i < 64; i++)
-			var += (double(x[r * 64 + i]) - mean) * (double(x[r * 64 + i]) - mean) / 64;
-		for (int i = 0; i < 64; i++)
-			near(t, "layer norm", r * 64 + i, out[r * 64 + i],
-			     (double(x[r * 64 + i]) - mean) / std::sqrt(var + 1e-5) *
+		for (int i = 0; i < N; i++)
+			mean += double(x[r * N + i]) / N;
+		for (int i = 0; i < N; i++)
+			var += (double(x[r * N + i]) - mean) * (double(x[r * N + i]) - mean) / N;
+		for (int i = 0; i < N; i++)
+			near(t, "layer norm", r * N + i, out[r * N + i],
+			     (double(x[r * N + i]) - mean) / std::sqrt(var + 1e-5) *
 					     double(gamma[i]) +
 				     double(beta[i]),
 			     1e-5);
@@ -327,32 +335,42 @@ CHECK(top_k_by_sort)
 			 "top %d: %g at %u, expected index %d", i, double(values[i]), indices[i],
 			 order[i]);
 }
+/* Parts of the boxes that the instructions work in, and a scale of its own for each column. */
 CHECK(quantised_matmul)
 {
+	constexpr int M = 13, K = 57, N = 29;
 	kernel_core c;
-	static int8_t a[16 * 64], b[64 * 32];
+	static int8_t a[M * K], b[K * N];
 	static uint64_t scales[32];
-	static half out[16 * 32];
+	static half out[M * N];
+	float scale[N];
 
 	for (int8_t &v : a)
 		v = int8_t(t.below(21) - 10);
 	for (int8_t &v : b)
 		v = int8_t(t.below(21) - 10);
-	for (int i = 0; i < 32; i++)
-		scales[i] = raw(1.0f / float(1 << (i % 8)));
+	for (int i = 0; i < N; i++) {
+		/* ten bits behind the point are what a parameter holds */
+		scale[i] = float(1024 + t.below(1024)) / float(1 << (12 + i % 5));
+		scales[i] = raw(scale[i]);
+	}
 	const auto kernel = [] {
-		L1<int8_t, 16, 64> la;
-		L1<int8_t, 64, 32> lb;
+		using LA = Tile<TileType::Mat, int8_t, 16, 64, BLayout::ColMajor, M, K,
+				SLayout::RowMajor>;
+		using LB = Tile<TileType::Mat, int8_t, 64, 32, BLayout::ColMajor, K, N,
+				SLayout::RowMajor>;
+		LA la;
+		LB lb;
 		Tile<TileType::Mat, uint64_t, 1, 32> ls;
 		Tile<TileType::Scaling, uint64_t, 1, 32> fp;
-		TileLeft<int8_t, 16, 64> l;
-		TileRight<int8_t, 64, 32> r;
-		TileAcc<int32_t, 16, 32> acc;
+		TileLeft<int8_t, 16, 64, M, K> l;
+		TileRight<int8_t, 64, 32, K, N> r;
+		TileAcc<int32_t, 16, 32, M, N> acc;
 
 		TASSIGN(la, 0), TASSIGN(lb, 0x1000), TASSIGN(ls, 0x2000), TASSIGN(fp, 0);
 		TASSIGN(l, 0), TASSIGN(r, 0), TASSIGN(acc, 0);
-		TLOAD(la, Mem<int8_t, 16, 64>(a));
-		TLOAD(lb, Mem<int8_t, 64, 32>(b));
+		TLOAD(la, Mem<int8_t, M, K>(a));
+		TLOAD(lb, Mem<int8_t, K, N>(b));
 		TLOAD(ls, Mem<uint64_t, 1, 32>(scales));
 		after(PIPE_MTE2, PIPE_MTE1);
 		after(PIPE_MTE2, PIPE_FIX);
@@ -362,45 +380,48 @@ CHECK(quantised_matmul)
 		after(PIPE_MTE1, PIPE_M);
 		TMATMUL(acc, l, r);
 		after(PIPE_M, PIPE_FIX);
-		TSTORE_FP(Mem<half, 16, 32>(out), acc, fp);
+		TSTORE_FP(Mem<half, M, N>(out), acc, fp);
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int i = 0; i < 512; i++) {
+	for (int i = 0; i < M * N; i++) {
 		int sum = 0;
 
-		for (int x = 0; x < 64; x++)
-			sum += a[i / 32 * 64 + x] * b[x * 32 + i % 32];
-		near(t, "quantised matmul", i, out[i], double(sum) / (1 << (i % 32 % 8)), 1e-3);
+		for (int x = 0; x < K; x++)
+			sum += a[i / N * K + x] * b[x * N + i % N];
+		near(t, "quantised matmul", i, out[i], double(sum) * double(scale[i % N]), 5e-4);
 	}
 }
+/* Seven of 50 rows of 27 numbers, the first and the last among them. */
 CHECK(embedding_by_gather)
 {
+	constexpr int IDS = 7, N = 27;
 	kernel_core c;
 	static std::vector<half> table;
-	static int32_t ids[8];
-	static half out[8 * 32];
+	static int32_t ids[IDS];
+	static half out[IDS * N];
 
-	table = numbers<half>(t, 50 * 32, 2);
+	table = numbers<half>(t, 50 * N, 2);
 	for (int32_t &i : ids)
 		i = t.below(50);
+	ids[2] = 49, ids[5] = 0;
 	const auto kernel = [] {
-		Tile<TileType::Vec, int32_t, 8, 8, BLayout::RowMajor, 8, 1> idx;
-		Full<half, 8, 32> rows;
+		Odd<int32_t, 8, 8, IDS, 1> idx;
+		Odd<half, 8, 32, IDS, N> rows;
 
 		TASSIGN(idx, 0), TASSIGN(rows, 0x400);
-		TLOAD(idx, GlobalTensor<int32_t, Shape<1, 1, 1, 8, 1>, Stride<8, 8, 8, 1, 1>>(ids));
+		TLOAD(idx, Mem<int32_t, IDS, 1>(ids));
 		after(PIPE_MTE2, PIPE_V);
-		MGATHER<Coalesce::Row>(rows, Mem<half, 50, 32>(table.data()), idx);
+		MGATHER<Coalesce::Row>(rows, Mem<half, 50, N>(table.data()), idx);
 		TMULS(rows, rows, half(2.0f));
 		after(PIPE_V, PIPE_MTE3);
-		TSTORE(Mem<half, 8, 32>(out), rows);
+		TSTORE(Mem<half, IDS, N>(out), rows);
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int i = 0; i < 256; i++)
-		near(t, "embedding", i, out[i], 2 * double(float(table[ids[i / 32] * 32 + i % 32])),
-		     0);
+	for (int i = 0; i < IDS * N; i++)
+		near(t, "embedding", i, out[i],
+		     2 * double(float(table[size_t(ids[i / N] * N + i % N)])), 0);
 }
 CHECK(mixture_of_experts_dispatch)
 {
@@ -411,6 +432,7 @@ CHECK(mixture_of_experts_dispatch)
 	int used[EXPERTS] = {};
 
 	gate = numbers<float>(t, TOKENS * EXPERTS, 4), x = numbers<float>(t, TOKENS * WIDTH, 1);
+	std::fill(places, places + EXPERTS * ROOM * WIDTH, -9.0f);
 	if (!c.runs(t, [] { dispatch(gate.data(), x.data(), places, expert); }))
 		return;
 	for (int i = 0; i < TOKENS; i++) {
@@ -424,75 +446,90 @@ CHECK(mixture_of_experts_dispatch)
 			near(t, "dispatch", i * WIDTH + k, places[at * WIDTH + k],
 			     double(x[i * WIDTH + k]), 0);
 	}
+	for (int place = 0; place < EXPERTS * ROOM; place++)
+		for (int k = 0; k < WIDTH && place % ROOM >= used[place / ROOM]; k++)
+			t.expect(places[place * WIDTH + k] == -9.0f, "place %d was written", place);
 }
+/* Heads of 62 numbers, 31 pairs, with an angle of its own for each position and pair. */
 CHECK(rotary_embedding)
 {
+	constexpr int ROWS = 7, N = 62, PAIRS = N / 2;
 	kernel_core c;
 	static std::vector<float> x;
-	static float cs[32], sn[32], out[8 * 64];
+	static float cs[ROWS * PAIRS], sn[ROWS * PAIRS], out[ROWS * N];
 
-	x = numbers<float>(t, 512, 2);
-	for (int i = 0; i < 32; i++)
-		cs[i] = std::cos(float(i) * 0.1f), sn[i] = std::sin(float(i) * 0.1f);
+	x = numbers<float>(t, ROWS * N, 2);
+	for (int i = 0; i < ROWS * PAIRS; i++) {
+		const float angle =
+			float(i / PAIRS + 3) * std::pow(10000.0f, -float(i % PAIRS) / float(PAIRS));
+
+		cs[i] = std::cos(angle), sn[i] = std::sin(angle);
+	}
 	const auto kernel = [] {
-		using P = Tile<TileType::Vec, float, 8, 64, BLayout::RowMajor, 8, 32>;
-		Full<float, 8, 64> v, y;
-		P even, odd, a, b, high;
-		Tile<TileType::Vec, float, 1, 32> co, si;
+		using P = Odd<float, 8, 64, ROWS, PAIRS>;
+		Odd<float, 8, 64, ROWS, N> v, y;
+		P even, odd, a, b, co, si, low, high;
 
 		TASSIGN(v, 0), TASSIGN(y, 0x800), TASSIGN(even, 0x1000), TASSIGN(odd, 0x1800);
-		TASSIGN(a, 0x2000), TASSIGN(b, 0x2800), TASSIGN(co, 0x3000), TASSIGN(si, 0x3100);
-		TLOAD(v, Mem<float, 8, 64>(x.data()));
-		TLOAD(co, Mem<float, 1, 32>(cs));
-		TLOAD(si, Mem<float, 1, 32>(sn));
+		TASSIGN(a, 0x2000), TASSIGN(b, 0x2800), TASSIGN(co, 0x3000), TASSIGN(si, 0x3800);
+		TLOAD(v, Mem<float, ROWS, N>(x.data()));
+		TLOAD(co, Mem<float, ROWS, PAIRS>(cs));
+		TLOAD(si, Mem<float, ROWS, PAIRS>(sn));
 		after(PIPE_MTE2, PIPE_V);
 		TDEINTERLEAVE(odd, even, v);
-		TCOLEXPANDMUL(a, even, co);
-		TCOLEXPANDMUL(b, odd, si);
+		TMUL(a, even, co);
+		TMUL(b, odd, si);
 		TSUB(a, a, b); /* x0 cos - x1 sin */
-		TCOLEXPANDMUL(odd, odd, co);
-		TCOLEXPANDMUL(even, even, si);
+		TMUL(odd, odd, co);
+		TMUL(even, even, si);
 		TADD(b, odd, even); /* x1 cos + x0 sin */
-		TSUBVIEW(high, y, 0, 32);
-		P low;
-
+		TSUBVIEW(high, y, 0, PAIRS);
 		TSUBVIEW(low, y, 0, 0);
 		TINTERLEAVE(high, low, b, a);
 		after(PIPE_V, PIPE_MTE3);
-		TSTORE(Mem<float, 8, 64>(out), y);
+		TSTORE(Mem<float, ROWS, N>(out), y);
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int i = 0; i < 512; i += 2) {
-		const double co = double(cs[i % 64 / 2]), si = double(sn[i % 64 / 2]);
+	for (int i = 0; i < ROWS * N; i += 2) {
+		const int pair = i / N * PAIRS + i % N / 2;
+		const double co = double(cs[pair]), si = double(sn[pair]);
 
 		near(t, "rotary", i, out[i], double(x[i]) * co - double(x[i + 1]) * si, 1e-6);
 		near(t, "rotary", i + 1, out[i + 1], double(x[i + 1]) * co + double(x[i]) * si,
 		     1e-6);
 	}
 }
+/* Rows of 90 numbers in pieces of 32, 32 and 26. */
 CHECK(softmax_with_online_rescale)
 {
+	constexpr int ROWS = 7, N = 90;
 	kernel_core c;
 	static std::vector<float> x;
-	static float out[8 * 96];
+	static float out[ROWS * N];
 
-	x = numbers<float>(t, 8 * 96, 30);
+	x = numbers<float>(t, ROWS * N, 30);
 	const auto kernel = [] {
-		using Chunk =
-			GlobalTensor<float, Shape<1, 1, 1, 8, 32>, Stride<768, 768, 768, 96, 1>>;
-		Full<float, 8, 32> v, tmp;
-		Full<float, 1, 8> m, l, n, a;
-		Col<float, 8> cm, cl, cn;
+		using Piece = GlobalTensor<float, Shape<1, 1, 1, ROWS, -1>,
+					   Stride<ROWS * N, ROWS * N, ROWS * N, N, 1>>;
+		using V = Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, ROWS, -1>;
+		using Column = Tile<TileType::Vec, float, 8, 1, BLayout::ColMajor, ROWS, 1>;
+		const auto piece = [](float *p, int from) {
+			return Piece(p + from, Shape<1, 1, 1, ROWS, -1>(std::min(32, N - from)));
+		};
+		Odd<float, 1, 8, 1, ROWS> m, l, n, a;
+		Column cm, cl, cn;
 
-		TASSIGN(v, 0), TASSIGN(tmp, 0x400), TASSIGN(m, 0x800), TASSIGN(l, 0x820);
-		TASSIGN(n, 0x840), TASSIGN(a, 0x860);
+		TASSIGN(m, 0x800), TASSIGN(l, 0x820), TASSIGN(n, 0x840), TASSIGN(a, 0x860);
 		TRESHAPE(cm, m), TRESHAPE(cl, l), TRESHAPE(cn, n);
 		TEXPANDS(m, -1e30f);
 		TEXPANDS(l, 0.0f);
-		for (int i = 0; i < 3; i++) {
+		for (int from = 0; from < N; from += 32) {
+			V v(std::min(32, N - from)), tmp(std::min(32, N - from));
+
+			TASSIGN(v, 0), TASSIGN(tmp, 0x400);
 			after(PIPE_V, PIPE_MTE2);
-			TLOAD(v, Chunk(&x[i * 32]));
+			TLOAD(v, piece(x.data(), from));
 			after(PIPE_MTE2, PIPE_V);
 			TROWMAX(cn, v, tmp);
 			TMAX(n, n, m);
@@ -504,54 +541,60 @@ CHECK(softmax_with_online_rescale)
 			TROWSUM(cn, v, tmp);
 			TADD(l, l, n);
 		}
-		for (int i = 0; i < 3; i++) {
+		for (int from = 0; from < N; from += 32) {
+			V v(std::min(32, N - from));
+
+			TASSIGN(v, 0);
 			after(PIPE_V, PIPE_MTE2);
 			after(PIPE_MTE3, PIPE_MTE2);
-			TLOAD(v, Chunk(&x[i * 32]));
+			TLOAD(v, piece(x.data(), from));
 			after(PIPE_MTE2, PIPE_V);
 			TROWEXPANDEXPDIF(v, v, cm);
 			TROWEXPANDDIV(v, v, cl);
 			after(PIPE_V, PIPE_MTE3);
-			TSTORE(Chunk(&out[i * 32]), v);
+			TSTORE(piece(out, from), v);
 		}
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int r = 0; r < 8; r++) {
+	for (int r = 0; r < ROWS; r++) {
 		double top = -1e30, sum = 0;
 
-		for (int i = 0; i < 96; i++)
-			top = std::max(top, double(x[r * 96 + i]));
-		for (int i = 0; i < 96; i++)
-			sum += std::exp(double(x[r * 96 + i]) - top);
-		for (int i = 0; i < 96; i++)
-			near(t, "softmax", r * 96 + i, out[r * 96 + i],
-			     std::exp(double(x[r * 96 + i]) - top) / sum, 1e-5);
+		for (int i = 0; i < N; i++)
+			top = std::max(top, double(x[r * N + i]));
+		for (int i = 0; i < N; i++)
+			sum += std::exp(double(x[r * N + i]) - top);
+		for (int i = 0; i < N; i++)
+			near(t, "softmax", r * N + i, out[r * N + i],
+			     std::exp(double(x[r * N + i]) - top) / sum, 1e-5);
 	}
 }
+/* 16 channels of 4 x 8 pixels, filters of 3 x 2, bordered above, below, left; 32 channels out. */
 CHECK(convolution_by_im2col)
 {
+	constexpr int H = 4, W = 8, FH = 3, FW = 2, IN = 16, OUT = 32, K = FH * FW * IN;
 	kernel_core c;
 	static std::vector<half> map, filter;
-	static float out[16 * 32];
+	static float out[H * W * OUT];
 
-	/* 16 channels of 4 x 4 pixels, 3 x 3 filters with padding 1, 32 output channels */
-	map = numbers<half>(t, 4 * 4 * 16, 1), filter = numbers<half>(t, 9 * 16 * 32, 1);
+	map = numbers<half>(t, H * W * IN, 1), filter = numbers<half>(t, K * OUT, 1);
 	const auto kernel = [] {
-		using G = GlobalTensor<half, Shape<1, 1, 4, 4, 16>, Stride<256, 256, 64, 16, 1>,
+		using G = GlobalTensor<half, Shape<1, 1, H, W, IN>,
+				       Stride<H * W * IN, H * W * IN, W * IN, IN, 1>,
 				       Layout::NC1HWC0>;
-		ConvTile<TileType::Mat, half, 512, Layout::NC1HWC0, ConvTileShape<1, 1, 4, 4, 16>>
+		ConvTile<TileType::Mat, half, H * W * IN * 2, Layout::NC1HWC0,
+			 ConvTileShape<1, 1, H, W, IN>>
 			m;
-		L1<half, 144, 32> f;
-		TileLeft<half, 16, 144> l;
-		TileRight<half, 144, 32> r;
-		TileAcc<float, 16, 32> acc;
+		L1<half, K, OUT> f;
+		TileLeft<half, H * W, K> l;
+		TileRight<half, K, OUT> r;
+		TileAcc<float, H * W, OUT> acc;
 
-		TASSIGN(m, 0), TASSIGN(f, 0x400), TASSIGN(l, 0), TASSIGN(r, 0), TASSIGN(acc, 0);
-		m.SetFilter(3, 3);
-		m.SetPad(1, 1, 1, 1);
+		TASSIGN(m, 0), TASSIGN(f, 0x800), TASSIGN(l, 0), TASSIGN(r, 0), TASSIGN(acc, 0);
+		m.SetFilter(FH, FW);
+		m.SetPad(1, 1, 1, 0);
 		TLOAD(m, G(map.data()));
-		TLOAD(f, Mem<half, 144, 32>(filter.data()));
+		TLOAD(f, Mem<half, K, OUT>(filter.data()));
 		after(PIPE_MTE2, PIPE_MTE1);
 		SETFMATRIX(m);
 		TIMG2COL(l, m);
@@ -559,24 +602,27 @@ CHECK(convolution_by_im2col)
 		after(PIPE_MTE1, PIPE_M);
 		TMATMUL(acc, l, r);
 		after(PIPE_M, PIPE_FIX);
-		TSTORE(Mem<float, 16, 32>(out), acc);
+		TSTORE(Mem<float, H * W, OUT>(out), acc);
 	};
 	if (!c.runs(t, kernel))
 		return;
-	for (int i = 0; i < 512; i++) {
-		const int y = i / 32 / 4, x = i / 32 % 4;
+	const auto pixel = [](int y, int x, int ch) {
+		return y < 0 || y >= H || x < 0 || x >= W
+			       ? 0.0
+			       : double(float(map[size_t((y * W + x) * IN + ch)]));
+	};
+
+	for (int i = 0; i < H * W * OUT; i++) {
+		const int y = i / OUT / W, x = i / OUT % W;
 		double sum = 0;
 
-		for (int fy = 0; fy < 3; fy++)
-			for (int fx = 0; fx < 3; fx++)
-				for (int ch = 0; ch < 16; ch++)
-					if (y + fy >= 1 && y + fy < 5 && x + fx >= 1 && x + fx < 5)
-						sum += double(float(map[((y + fy - 1) * 4 + x + fx -
-									 1) * 16 +
-									ch])) *
-						       double(float(filter[((fy * 3 + fx) * 16 +
-									    ch) * 32 +
-									   i % 32]));
+		for (int fy = 0; fy < FH; fy++)
+			for (int fx = 0; fx < FW; fx++)
+				for (int ch = 0; ch < IN; ch++)
+					sum += pixel(y + fy - 1, x + fx - 1, ch) *
+					       double(float(filter[size_t(
+						       ((fy * FW + fx) * IN + ch) * OUT +
+						       i % OUT)]));
 		near(t, "convolution", i, out[i], sum, 1e-5);
 	}
 }

@@ -4,7 +4,8 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
 template <typename T, int R, int C, BLayout B = LEFT_BLAYOUT>
 using Left = Tile<TileType::Left, T, R, C, B, -1, -1, SLayout::RowMajor>;
@@ -45,18 +46,18 @@ C sum(C a, C b)
 }
 
 /* The four forms against the reference, bit for bit. */
-template <typename C, typename T, int M, int K, int N, BLayout B = LEFT_BLAYOUT>
+template <typename C, typename T, int M, int K, int N, BLayout B = LEFT_BLAYOUT, typename TB = T>
 bool product(context &t, int m, int k, int n)
 {
 	char what[64];
 	place at;
 	Left<T, M, K, B> a(m, k);
-	Right<T, K, N> b(k, n);
+	Right<TB, K, N> b(k, n);
 	Res<C, M, N> c(m, n), in(m, n);
 	BiasRow<C, N> bias(n);
 
 	for (const char *op : {"TMATMUL", "TMATMUL_ACC", "TMATMUL_BIAS"})
-		t.covers(op, type_name<T>());
+		covers(t, op, a), covers(t, op, b);
 	at.put(a), at.put(b), at.put(c), at.put(in), at.put(bias);
 	fill(t, a, false), fill(t, b, false), fill(t, in, false), fill(t, bias, false);
 	for (int form = 0; form < 4; form++) {
@@ -106,15 +107,36 @@ bool products(context &t)
 
 } // namespace
 
-CHECK(tmatmul_of_halves_is_an_ascending_fma_chain) { products<float, half>(t); }
-CHECK(tmatmul_of_bfloat16_is_an_ascending_fma_chain) { products<float, bfloat16_t>(t); }
-CHECK(tmatmul_of_floats_is_an_ascending_fma_chain) { products<float, float>(t); }
-CHECK(tmatmul_of_bytes_wraps_in_32_bits) { products<int32_t, int8_t>(t); }
+CHECK(tmatmul_of_halves_is_an_ascending_fma_chain)
+{
+	products<float, half>(t);
+}
+CHECK(tmatmul_of_bfloat16_is_an_ascending_fma_chain)
+{
+	products<float, bfloat16_t>(t);
+}
+CHECK(tmatmul_of_floats_is_an_ascending_fma_chain)
+{
+	products<float, float>(t);
+}
+CHECK(tmatmul_of_bytes_wraps_in_32_bits)
+{
+	products<int32_t, int8_t>(t);
+}
 #ifdef PTO_NPU_ARCH_A5
 CHECK(tmatmul_of_fp8_accumulates_in_float)
 {
-	(void)(product<float, float8_e4m3_t, 32, 64, 32>(t, 29, 61, 30) &&
-	       product<float, float8_e5m2_t, 32, 64, 32>(t, 29, 61, 30));
+	constexpr auto L = LEFT_BLAYOUT;
+	using e4 = float8_e4m3_t;
+	using e5 = float8_e5m2_t;
+
+	(void)(product<float, e4, 32, 64, 32>(t, 29, 61, 30) &&
+	       product<float, e5, 32, 64, 32>(t, 29, 61, 30) &&
+	       product<float, e4, 32, 64, 32>(t, 32, 64, 32) &&
+	       product<float, e4, 32, 64, 32, L, e5>(t, 31, 63, 29) &&
+	       product<float, e5, 32, 64, 32, L, e4>(t, 1, 64, 17) &&
+	       product<float, hifloat8_t, 32, 64, 32>(t, 32, 64, 32) &&
+	       product<float, hifloat8_t, 32, 64, 32>(t, 29, 61, 30));
 }
 #endif
 
@@ -157,30 +179,55 @@ CHECK(every_kernel_of_the_processor_gives_the_same_bits)
 			run(kern, rows);
 }
 
-CHECK(tgemv_equals_tmatmul)
+/* The forms for one row: in full and in part. */
+template <typename C, typename T>
+static void vectors(context &t, int k, int n)
 {
+	Left<T, 16, 64> a(1, k);
+	Right<T, 64, 32> b(k, n);
+	Res<C, 16, 32> c(1, n), in(1, n);
+	BiasRow<C, 32> bias(n);
 	place at;
-	Left<half, 16, 64> a(1, 61);
-	Right<half, 64, 32> b(61, 30);
-	Res<float, 16, 32> c(1, 30), d(1, 30);
-	BiasRow<float, 32> bias(30);
 
-	at.put(a), at.put(b), at.put(c), at.put(d), at.put(bias);
-	fill(t, a, false), fill(t, b, false), fill(t, bias, false);
-	TMATMUL(c, a, b);
 	for (const char *op : {"TGEMV", "TGEMV_ACC", "TGEMV_BIAS"})
-		t.covers(op, "f16");
-	TGEMV(d, a, b);
-	for (int j = 0; j < 30; j++)
-		matches(t, "TGEMV", 0, j, now(d, 0, j), double(now(c, 0, j)));
-	TGEMV_BIAS(d, a, b, bias);
-	for (int j = 0; j < 30; j++)
-		matches(t, "TGEMV_BIAS", 0, j, now(d, 0, j),
-			double(now(c, 0, j) + now(bias, 0, j)));
-	TGEMV_ACC(d, c, a, b);
-	TGEMV_ACC(d, d, a, b);
-	for (int j = 0; j < 30; j++)
-		matches(t, "TGEMV_ACC", 0, j, now(d, 0, j), double(now(c, 0, j) * 3), 1);
+		covers(t, op, b);
+	at.put(a), at.put(b), at.put(c), at.put(in), at.put(bias);
+	fill(t, a, false), fill(t, b, false), fill(t, in, false), fill(t, bias, false);
+	for (int form = 0; form < 3; form++) {
+		fill(t, c, false);
+		const auto before = copy_of(c);
+
+		if (form == 0)
+			TGEMV(c, a, b);
+		else if (form == 1)
+			TGEMV_ACC(c, in, a, b);
+		else
+			TGEMV_BIAS(c, a, b, bias);
+		for (int j = 0; j < n; j++) {
+			const C p = dot(a, b, 0, j, k, C());
+			const C want = form == 0   ? p
+				       : form == 1 ? sum(now(in, 0, j), p)
+						   : sum(p, now(bias, 0, j));
+
+			t.expect(raw(now(c, 0, j)) == raw(want),
+				 "TGEMV %s form %d: column %d is %.9g, expected %.9g",
+				 type_name<T>(), form, j, double(now(c, 0, j)), double(want));
+		}
+		untouched(t, "TGEMV", c, before, 1, n);
+	}
+}
+template <typename C, typename... T>
+static void vectors_all(context &t, type_list<T...>)
+{
+	((vectors<C, T>(t, 64, 32), vectors<C, T>(t, 61, 29), vectors<C, T>(t, 1, 1)), ...);
+}
+CHECK(tgemv_multiplies_one_row)
+{
+	vectors_all<float>(t, floats());
+	vectors_all<int32_t>(t, type_list<int8_t>());
+#ifdef PTO_NPU_ARCH_A5
+	vectors_all<float>(t, type_list<float8_e4m3_t, float8_e5m2_t, hifloat8_t>());
+#endif
 }
 
 #include "exports.hpp"

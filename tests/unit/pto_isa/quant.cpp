@@ -112,7 +112,7 @@ void vector_forms(context &t)
 	check_columns<D, false>(t, "TINSERT_FP", d, src, p, 7, 13, 0, 0, 16, 32);
 	t.expect(raw(d.data()[0]) == raw(before[0]), "TINSERT_FP writes its window only");
 	for (const char *op : {"TMOV_FP", "TEXTRACT_FP", "TINSERT_FP"})
-		t.covers(op, type_name<D>());
+		covers(t, op, d);
 }
 
 template <typename D, typename S>
@@ -125,7 +125,7 @@ void stores(context &t)
 	G g(mem);
 	place at;
 
-	t.covers("TSTORE_FP", type_name<D>());
+	covers(t, "TSTORE_FP", src, type_name<D>());
 	at.put(src);
 	p.make<D>(t, at);
 	for (int i = 0; i < 512; i++)
@@ -168,7 +168,7 @@ void scalar_preset(context &t)
 	G g(mem);
 	place at;
 
-	t.covers("SET_QUANT_SCALAR", type_name<D>());
+	covers(t, "SET_QUANT_SCALAR", src, type_name<D>());
 	at.put(src);
 	fill_acc(t, src);
 	SET_QUANT_SCALAR<D>(0.0625f);
@@ -195,7 +195,7 @@ void rows_int8(context &t, int rows, int cols)
 	Tile<TileType::Vec, float, 8, 1, BLayout::ColMajor, -1, 1> scale(rows), offset(rows);
 	place at;
 
-	t.covers(Asym ? "TQUANT INT8_ASYM" : "TQUANT INT8_SYM", type_name<D>());
+	covers(t, Asym ? "TQUANT INT8_ASYM" : "TQUANT INT8_SYM", d);
 	at.put(src), at.put(d), at.put(scale), at.put(offset);
 	fill(t, src, false), fill(t, d);
 	for (int r = 0; r < rows; r++)
@@ -225,7 +225,7 @@ void rows_int8(context &t, int rows, int cols)
 		for (int c = 0; c < cols; c++)
 			matches(t, "TDEQUANT", r, c, now(back, r, c),
 				double((float(now(d, r, c)) - offset.data()[r]) * scale.data()[r]));
-	t.covers("TDEQUANT", type_name<D>());
+	covers(t, "TDEQUANT", d);
 }
 
 /* floor(log2 |max|) + 127, as an exponent field has it. */
@@ -327,7 +327,7 @@ void shared_exponents(context &t, float special)
 					 v, got, expect);
 			}
 		}
-	t.covers(fp8 ? "TQUANT MXFP8" : "TQUANT MXFP4_E2M1", "f32");
+	covers(t, fp8 ? "TQUANT MXFP8" : "TQUANT MXFP4_E2M1", src);
 }
 
 } // namespace

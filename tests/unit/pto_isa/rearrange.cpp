@@ -16,7 +16,7 @@ void concatenates(context &t)
 	Tile<TileType::Vec, int32_t, 8, 8, BLayout::RowMajor, 7, 1> na, nb, nd;
 	place at;
 
-	t.covers("TCONCAT", type_name<T>());
+	covers(t, "TCONCAT", d);
 	at.put(a), at.put(b), at.put(d), at.put(na), at.put(nb), at.put(nd);
 	fill(t, a), fill(t, b), fill(t, d);
 	auto before = copy_of(d);
@@ -60,7 +60,7 @@ void packs(context &t, int rows, int cols)
 	Part<D, 8, 64> d(rows, cols);
 	place at;
 
-	t.covers("TPACK", type_name<S>());
+	covers(t, "TPACK", s);
 	at.put(s), at.put(d);
 	fill(t, s), fill(t, d);
 	const auto before = copy_of(d);
@@ -81,8 +81,7 @@ void interleaves(context &t, int rows, int n)
 	P s0(rows, n), s1(rows, n), d0(rows, n), d1(rows, n), e0(rows, n), e1(rows, n);
 	place at;
 
-	t.covers("TINTERLEAVE", type_name<T>());
-	t.covers("TDEINTERLEAVE", type_name<T>());
+	covers(t, "TINTERLEAVE", s0), covers(t, "TDEINTERLEAVE", s0);
 	at.put(s0), at.put(s1), at.put(d0), at.put(d1), at.put(e0), at.put(e1);
 	fill(t, s0), fill(t, s1), fill(t, d0);
 	const auto before = copy_of(d0);
@@ -148,7 +147,7 @@ void randoms(context &t, int rows, int cols)
 	place at;
 	int n = 0;
 
-	t.covers("TRANDOM", type_name<T>());
+	covers(t, "TRANDOM", d);
 	at.put(d);
 	fill(t, d);
 	const auto before = copy_of(d);
@@ -179,7 +178,7 @@ void counts(context &t, int rows, int cols)
 	Part<uint32_t, 8, 256> d(rows, 256);
 	place at;
 
-	t.covers("THISTOGRAM", type_name<T>());
+	covers(t, "THISTOGRAM", s);
 	at.put(s), at.put(d);
 	fill(t, s), fill(t, d);
 	THISTOGRAM<Byte>(d, s, s);

@@ -7,7 +7,8 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
 /* hifloat8 from its definition: prefix, exponent, mantissa read bit by bit. */
 double hif8_value(unsigned code)
@@ -98,29 +99,85 @@ void survives(context &t, const char *name)
 	}
 }
 
-constexpr RoundMode all_modes[] = {RoundMode::CAST_NONE,  RoundMode::CAST_RINT,
-				   RoundMode::CAST_ROUND, RoundMode::CAST_FLOOR,
-				   RoundMode::CAST_CEIL,  RoundMode::CAST_TRUNC,
-				   RoundMode::CAST_ODD};
+constexpr RoundMode modes[] = {RoundMode::CAST_NONE,  RoundMode::CAST_RINT, RoundMode::CAST_ROUND,
+			       RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL, RoundMode::CAST_TRUNC,
+			       RoundMode::CAST_ODD};
+
+/* Value of an 8-bit code with @e exponent bits; @ieee: the last exponent is infinity and NaN. */
+double fp8_value(unsigned code, int e, bool ieee)
+{
+	const int m = 7 - e, bias = (1 << (e - 1)) - 1, field = int(code & 0x7f) >> m;
+	const double mant = double(code & ((1u << m) - 1)) / (1 << m), sign = code & 0x80 ? -1 : 1;
+
+	if (ieee && field == (1 << e) - 1)
+		return mant == 0 ? sign * INFINITY : NAN;
+	if (!ieee && (code & 0x7f) == 0x7f)
+		return NAN;
+	return sign * (field ? std::ldexp(1 + mant, field - bias) : std::ldexp(mant, 1 - bias));
+}
+double e4m3_value(unsigned code)
+{
+	return fp8_value(code, 4, false);
+}
+double e5m2_value(unsigned code)
+{
+	return fp8_value(code, 5, true);
+}
+double e2m1_value(unsigned code)
+{
+	static const double v[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+	return code & 8 ? -v[code & 7] : v[code & 7];
+}
+double e1m2_value(unsigned code)
+{
+	return (code & 8 ? -0.5 : 0.5) * (code & 7);
+}
+
+/* What the mode makes of @v among the finite values of a format; beyond the last it is the last. */
+double chosen(const std::vector<value_of> &l, double v, RoundMode m, bool ties_away)
+{
+	const double a = std::fabs(v);
+	size_t i = 0;
+
+	while (i + 1 < l.size() && l[i + 1].v <= a)
+		i++;
+	if (i + 1 == l.size() || l[i].v == a)
+		return std::copysign(l[i].v, v);
+	const double lo = l[i].v, hi = l[i + 1].v;
+	bool up;
+
+	if (m == RoundMode::CAST_FLOOR || m == RoundMode::CAST_CEIL)
+		up = (m == RoundMode::CAST_CEIL) == (v > 0);
+	else if (m == RoundMode::CAST_TRUNC)
+		up = false;
+	else if (a - lo != hi - a)
+		up = a - lo > hi - a;
+	else if (m == RoundMode::CAST_ROUND || (ties_away && m != RoundMode::CAST_ODD))
+		up = true;
+	else
+		up = (l[i].code & 1) == (m != RoundMode::CAST_ODD);
+	return std::copysign(up ? hi : lo, v);
+}
 
 /* All 8-bit codes to float and the other way through TCVT, in every mode. */
-template <typename T, typename W>
-void converts_all_codes(context &t)
+template <typename T, typename W, typename Value>
+void converts_all_codes(context &t, const Value &value)
 {
 	Full<T, 4, 64> src, back;
 	Full<W, 4, 64> wide_tile;
 	place at;
 
-	t.covers("TCVT", type_name<T>());
+	t.covers("TCVT", type_name<T>(), "ND", "full");
 	at.put(src), at.put(wide_tile), at.put(back);
-	for (RoundMode m : all_modes) {
+	for (RoundMode m : modes) {
 		for (int i = 0; i < 256; i++)
 			src.data()[i] = from_raw<T>(unsigned(i));
 		TCVT(wide_tile, src, m);
 		for (int i = 0; i < 256; i++)
-			t.expect(same_bits(float(wide_tile.data()[i]),
-					   float(W(float(src.data()[i])))),
-				 "TCVT from %s code %02x", type_name<T>(), i);
+			t.expect(same_bits(wide_tile.data()[i], W(float(value(unsigned(i))))),
+				 "TCVT from %s code %02x: %g", type_name<T>(), i,
+				 double(float(wide_tile.data()[i])));
 		TCVT(back, wide_tile, m, SaturationMode::ON);
 		for (int i = 0; i < 256; i++) {
 			const float f = float(src.data()[i]);
@@ -133,80 +190,123 @@ void converts_all_codes(context &t)
 	}
 }
 
-/* The packed value that @v becomes; beyond the largest, that. */
-template <typename P>
-double packed_value(double v, RoundMode m)
+/* A 16-bit value, or a float with these upper bits, ties among them. */
+template <typename S>
+S with_bits(context &t, unsigned bits)
 {
-	const double size = std::fabs(v);
-	int k = 0;
-
-	if (std::is_same_v<P, int4b_t>) {
-		const double low = std::floor(v), part = v - low;
-		const bool odd = std::fmod(low, 2.0) != 0.0;
-		const double whole = low + (m == RoundMode::CAST_FLOOR  ? 0
-					    : m == RoundMode::CAST_CEIL ? part > 0
-					    : m == RoundMode::CAST_TRUNC ? v < 0 && part > 0
-					    : part != 0.5		 ? part > 0.5
-					    : m == RoundMode::CAST_ROUND ? v > 0
-					    : m == RoundMode::CAST_ODD	 ? !odd
-									 : odd);
-
-		if (m == RoundMode::CAST_NONE)
-			return std::trunc(v < -8 ? -8 : v > 7 ? 7 : v);
-		return whole < -8 ? -8 : whole > 7 ? 7 : whole;
-	}
-	while (k < 7 && double(P::codec::to(uint8_t(k + 1))) <= size)
-		k++;
-	const double low = double(P::codec::to(uint8_t(k)));
-
-	if (k == 7 || low == size)
-		return std::copysign(low, v);
-	const double high = double(P::codec::to(uint8_t(k + 1))), part = (size - low) / (high - low);
-	const bool up = m == RoundMode::CAST_FLOOR   ? v < 0
-			: m == RoundMode::CAST_CEIL  ? v > 0
-			: m == RoundMode::CAST_TRUNC ? false
-			: part != 0.5		     ? part > 0.5
-			: m == RoundMode::CAST_ROUND ? true
-			: m == RoundMode::CAST_ODD   ? k % 2 == 0
-						     : k % 2 == 1;
-
-	return std::copysign(up ? high : low, v);
+	return from_raw<S>(sizeof(S) == 2 ? bits : bits << 16 | (t.below(2) ? 0 : t.next() >> 48));
 }
 
-template <typename P, typename W>
-void converts_packed(context &t, int rows, int cols)
+/*
+ * Every 16-bit value to a narrow format in every mode, with and without saturation; @value is what
+ * a code means. What no finite value is near is left to the checks of the formats' ends. HiF8 has a
+ * rounding of its own, whatever the mode.
+ */
+template <typename T, typename S, typename Value>
+void narrows_every_value(context &t, const Value &value, bool by_mode = true)
 {
-	Part<P, 8, 64> d(rows, cols);
-	Part<W, 8, 64> src(rows, cols), back(rows, cols);
+	const auto l = ladder(value, is_packed_v<T> ? 8 : 128);
+	Full<S, 8, 64> src;
+	Full<T, 8, 64> d;
 	place at;
 
-	t.covers("TCVT", type_name<P>());
-	at.put(d), at.put(src), at.put(back);
-	for (RoundMode m : all_modes) {
-		for (int i = 0; i < 512; i++)
-			src.data()[i] = W(float(t.below(401) - 200) / 16.0f);
-		memset(static_cast<void *>(d.data()), 0x5a, sizeof(P) * d.Extent);
-		TCVT(d, src, m);
-		TCVT(back, d, RoundMode::CAST_RINT);
-		for (int r = 0; r < 8; r++)
-			for (int c = 0; c < 64; c++) {
-				if (r >= rows || c >= cols) {
-					t.expect(P::code(d.data(), size_t(r) * 64 + c) ==
-							 (c % 2 ? 5 : 10),
-						 "code (%d, %d) outside the valid region", r, c);
-					continue;
-				}
-				const double v = double(float(now(src, r, c)));
-				const double want = packed_value<P>(v, m);
+	covers(t, "TCVT", d);
+	at.put(src), at.put(d);
+	for (RoundMode m : modes)
+		for (int sat = 0; sat < 2; sat++)
+			for (unsigned base = 0; base < 65536; base += 512) {
+				for (unsigned i = 0; i < 512; i++)
+					src.data()[i] = with_bits<S>(t, base + i);
+				TCVT(d, src, m, sat ? SaturationMode::ON : SaturationMode::OFF);
+				for (int i = 0; i < 512; i++) {
+					const double v = double(float(src.data()[i])),
+						     got = double(
+							     float(d.GetElement(i / 64, i % 64)));
+					const bool beyond = !(std::fabs(v) <= l.back().v);
+					const double want =
+						v == v ? chosen(l, v, by_mode ? m : RoundMode::CAST_NONE, !by_mode) : l.back().v;
 
-				t.expect(double(d.GetElement(r, c)) == want,
-					 "TCVT to %s of %g, mode %d: %g, expected %g",
-					 type_name<P>(), v, int(m), double(d.GetElement(r, c)),
-					 want);
-				t.expect(double(float(now(back, r, c))) == want,
-					 "TCVT from %s (%d, %d)", type_name<P>(), r, c);
+					if (beyond && !sat && !is_packed_v<T>)
+						continue;
+					if (!t.expect(got == want,
+						      "TCVT to %s of %.9g, mode %d sat %d: %.9g, "
+						      "expected %.9g",
+						      type_name<T>(), v, int(m), sat, got, want))
+						return;
+				}
 			}
-	}
+}
+
+/* To i4 integers are rounded and always clamped. */
+void narrows_every_half_to_i4(context &t)
+{
+	Full<half, 8, 64> src;
+	Full<int4b_t, 8, 64> d;
+	place at;
+
+	covers(t, "TCVT", d);
+	at.put(src), at.put(d);
+	for (RoundMode m : modes)
+		for (unsigned base = 0; base < 65536; base += 512) {
+			for (unsigned i = 0; i < 512; i++)
+				src.data()[i] = from_raw<half>(base + i);
+			TCVT(d, src, m);
+			for (int i = 0; i < 512; i++) {
+				const double v = double(float(src.data()[i]));
+				const double low = std::floor(v), frac = v - low;
+				double want = v;
+
+				if (m == RoundMode::CAST_NONE || m == RoundMode::CAST_TRUNC)
+					want = v < 0 ? std::ceil(v) : low;
+				else if (m == RoundMode::CAST_FLOOR || m == RoundMode::CAST_CEIL)
+					want = m == RoundMode::CAST_CEIL ? std::ceil(v) : low;
+				else if (frac != 0.5)
+					want = frac > 0.5 ? low + 1 : low;
+				else if (m == RoundMode::CAST_ROUND)
+					want = v < 0 ? low : low + 1;
+				else
+					want = low + ((std::fmod(low, 2) != 0) ==
+						      (m == RoundMode::CAST_RINT));
+				want = v != v ? 7 : want < -8 ? -8 : want > 7 ? 7 : want;
+				if (!t.expect(double(d.GetElement(i / 64, i % 64)) == want,
+					      "TCVT to i4 of %g, mode %d: %d, expected %g", v,
+					      int(m), int(d.GetElement(i / 64, i % 64)), want))
+					return;
+			}
+		}
+}
+
+/* Parts of tiles: the codes outside of the valid region stay, and every code comes back. */
+template <typename P, typename W, typename Value>
+void converts_packed(context &t, int rows, int cols, const Value &value)
+{
+	Part<P, 8, 64> d(rows, cols), again(rows, cols);
+	Part<W, 8, 64> wide_tile(rows, cols);
+	place at;
+
+	covers(t, "TCVT", d);
+	at.put(d), at.put(wide_tile), at.put(again);
+	for (size_t i = 0; i < sizeof(P) * d.Extent; i++)
+		reinterpret_cast<uint8_t *>(d.data())[i] = uint8_t(t.next() >> 40);
+	memset(static_cast<void *>(again.data()), 0x5a, sizeof(P) * again.Extent);
+	TCVT(wide_tile, d, RoundMode::CAST_RINT);
+	TCVT(again, wide_tile, RoundMode::CAST_RINT);
+	for (int r = 0; r < 8; r++)
+		for (int c = 0; c < 64; c++) {
+			const size_t i = size_t(r) * 64 + size_t(c);
+			const unsigned code = P::code(d.data(), i);
+
+			if (r >= rows || c >= cols) {
+				t.expect(P::code(again.data(), i) == (c % 2 ? 5 : 10),
+					 "code (%d, %d) outside the valid region", r, c);
+				continue;
+			}
+			t.expect(double(float(now(wide_tile, r, c))) == value(code),
+				 "TCVT from %s code %u: %g", type_name<P>(), code,
+				 double(float(now(wide_tile, r, c))));
+			t.expect(P::code(again.data(), i) == code || value(code) == 0,
+				 "TCVT to %s of %g", type_name<P>(), value(code));
+		}
 }
 
 template <typename P>
@@ -222,7 +322,7 @@ void moves_packed(context &t)
 	place at;
 
 	for (const char *op : {"TLOAD", "TSTORE", "TEXTRACT"})
-		t.covers(op, type_name<P>());
+		covers(t, op, nd), covers(t, op, nz), covers(t, op, zn);
 	at.put(nd), at.put(nz), at.put(cut), at.put(zn);
 	for (P &p : mem)
 		p.raw = uint8_t(t.next() >> 40);
@@ -293,9 +393,8 @@ void multiplies(context &t, int m, int k, int n, int spread)
 	Tile<TileType::Bias, float, 1, 64> bias;
 	place at;
 
-	t.covers("TMATMUL_MX", type_name<EA>());
-	t.covers("TMATMUL_MX", type_name<EB>());
-	t.covers("TGEMV_MX", type_name<EA>());
+	for (const char *op : {"TMATMUL_MX", "TGEMV_MX"})
+		covers(t, op, a), covers(t, op, b);
 	at.put(a), at.put(b), at.put(as), at.put(bs), at.put(c), at.put(d), at.put(bias);
 	set_random(t, a.data(), a.Extent);
 	set_random(t, b.data(), b.Extent);
@@ -385,15 +484,9 @@ CHECK(fp8_rounds_to_nearest_ties_to_even)
 	const auto even = [](value_of a, value_of) { return a.code & 1; };
 
 	rounds_between<float8_e4m3_t>(
-		t, "e4m3",
-		ladder([](int i) { return double(float(from_raw<float8_e4m3_t>(unsigned(i)))); },
-		       128),
-		even);
+		t, "e4m3", ladder([](int i) { return e4m3_value(unsigned(i)); }, 128), even);
 	rounds_between<float8_e5m2_t>(
-		t, "e5m2",
-		ladder([](int i) { return double(float(from_raw<float8_e5m2_t>(unsigned(i)))); },
-		       128),
-		even);
+		t, "e5m2", ladder([](int i) { return e5m2_value(unsigned(i)); }, 128), even);
 	survives<float8_e4m3_t>(t, "e4m3");
 	survives<float8_e5m2_t>(t, "e5m2");
 	for (float f : {464.5f, 480.0f, 497.5f, 511.0f, 512.0f, 1e30f})
@@ -417,22 +510,45 @@ CHECK(packed_types_have_their_values)
 }
 CHECK(tcvt_of_every_8_bit_code)
 {
-	converts_all_codes<float8_e4m3_t, float>(t);
-	converts_all_codes<float8_e5m2_t, float>(t);
-	converts_all_codes<hifloat8_t, float>(t);
-	converts_all_codes<hifloat8_t, half>(t);
+	converts_all_codes<float8_e4m3_t, float>(t, e4m3_value);
+	converts_all_codes<float8_e5m2_t, float>(t, e5m2_value);
+	converts_all_codes<hifloat8_t, float>(t, hif8_value);
+	converts_all_codes<hifloat8_t, half>(t, hif8_value);
+}
+CHECK(tcvt_of_every_16_bit_value_to_narrow_formats)
+{
+	narrows_every_half_to_i4(t);
+	narrows_every_value<hifloat8_t, half>(
+		t, [](int i) { return hif8_value(unsigned(i)); }, false);
+	narrows_every_value<float4_e2m1x2_t, bfloat16_t>(
+		t, [](int i) { return e2m1_value(unsigned(i)); });
+	narrows_every_value<float4_e1m2x2_t, bfloat16_t>(
+		t, [](int i) { return e1m2_value(unsigned(i)); });
+}
+CHECK(tcvt_of_floats_to_8_bits_follows_the_mode)
+{
+	narrows_every_value<float8_e4m3_t, float>(
+		t, [](int i) { return e4m3_value(unsigned(i)); });
+	narrows_every_value<float8_e5m2_t, float>(
+		t, [](int i) { return e5m2_value(unsigned(i)); });
+	narrows_every_value<hifloat8_t, float>(
+		t, [](int i) { return hif8_value(unsigned(i)); }, false);
 }
 CHECK(tcvt_packs_and_unpacks)
 {
-	converts_packed<int4b_t, half>(t, 8, 64);
-	converts_packed<int4b_t, half>(t, 5, 51);
-	converts_packed<float4_e2m1x2_t, bfloat16_t>(t, 7, 33);
-	converts_packed<float4_e1m2x2_t, bfloat16_t>(t, 8, 63);
+	const auto i4 = [](unsigned code) { return code < 8 ? code : double(code) - 16; };
+
+	converts_packed<int4b_t, half>(t, 8, 64, i4);
+	converts_packed<int4b_t, half>(t, 5, 51, i4);
+	converts_packed<float4_e2m1x2_t, bfloat16_t>(t, 7, 33, e2m1_value);
+	converts_packed<float4_e2m1x2_t, bfloat16_t>(t, 1, 1, e2m1_value);
+	converts_packed<float4_e1m2x2_t, bfloat16_t>(t, 8, 63, e1m2_value);
 }
 CHECK(packed_tiles_load_move_and_store)
 {
 	moves_packed<int4b_t>(t);
 	moves_packed<float4_e2m1x2_t>(t);
+	moves_packed<float4_e1m2x2_t>(t);
 }
 CHECK(tmatmul_mx_scales_groups_of_32)
 {
@@ -440,6 +556,8 @@ CHECK(tmatmul_mx_scales_groups_of_32)
 	multiplies<float8_e4m3_t, float8_e5m2_t>(t, 19, 101, 37, 20);
 	multiplies<float4_e2m1x2_t, float4_e2m1x2_t>(t, 32, 128, 64, 9);
 	multiplies<float4_e2m1x2_t, float4_e1m2x2_t>(t, 1, 64, 33, 4);
+	multiplies<float4_e1m2x2_t, float4_e1m2x2_t>(t, 13, 128, 17, 8);
+	multiplies<float8_e5m2_t, float8_e4m3_t>(t, 7, 96, 64, 8);
 	/* scales near the ends of the range, which a float cannot hold */
 	multiplies<float8_e5m2_t, float8_e5m2_t>(t, 5, 64, 7, 250);
 }

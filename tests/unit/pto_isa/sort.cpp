@@ -53,6 +53,7 @@ void sorts(context &t, int rows, int cols, int distinct)
 	Full<T, Rows, Cols * W> d;
 	place at;
 
+	covers(t, "TSORT32", src);
 	at.put(src), at.put(idx), at.put(d);
 	for (int i = 0; i < Rows * Cols; i++) {
 		src.data()[i] = T(float(t.below(distinct) - distinct / 2) / 8.0f);
@@ -107,6 +108,7 @@ void merges_groups(context &t, int per_block, int blocks)
 	std::vector<item> all;
 	place at;
 
+	covers(t, "TMRGSORT (blocks)", src);
 	at.put(src), at.put(d);
 	fill(t, d);
 	const auto before = copy_of(d);
@@ -171,6 +173,7 @@ void merges_lists(context &t)
 	MrgSortExecutedNumList ex;
 	place at;
 
+	covers(t, "TMRGSORT (lists)", s[0]);
 	at.put(d), at.put(tmp);
 	fill(t, d);
 	for (int i = 0; i < Lists; i++) {
@@ -205,7 +208,6 @@ void merges_lists(context &t)
 template <typename T>
 void sorts_of_type(context &t)
 {
-	t.covers("TSORT32", type_name<T>());
 	sorts<T, 1, 32>(t, 1, 32, 1000);
 	sorts<T, 4, 128>(t, 4, 128, 9);
 	sorts<T, 4, 128>(t, 3, 77, 200);
@@ -214,8 +216,6 @@ void sorts_of_type(context &t)
 template <typename T>
 void merges_of_type(context &t)
 {
-	t.covers("TMRGSORT (blocks)", type_name<T>());
-	t.covers("TMRGSORT (lists)", type_name<T>());
 	merges_groups<T>(t, 32, 4);
 	merges_groups<T>(t, 32, 10);
 	merges_groups<T>(t, 128, 8);

@@ -4,9 +4,10 @@
 
 using namespace check;
 
-namespace {
+namespace
+{
 
-using loadable = type_list<int8_t, half, float, int64_t>;
+using loadable = type_list<int8_t, half, bfloat16_t, uint16_t, float, int32_t, int64_t>;
 
 /* Memory with a margin on both sides that must stay as it is. */
 template <typename T>
@@ -20,7 +21,10 @@ struct memory {
 			v = random_value<T>(t, true);
 		before = all;
 	}
-	T *data() { return all.data() + margin; }
+	T *data()
+	{
+		return all.data() + margin;
+	}
 	/* True when exactly the elements that @inside names may differ. */
 	template <typename F>
 	bool kept(context &t, const char *what, const F &inside)
@@ -88,8 +92,7 @@ bool round_trip(context &t, const char *what, Tl tile, GT g, bool side, size_t s
 	memory<T> in(t, span), out(t, span);
 	std::vector<bool> written(span);
 
-	t.covers("TLOAD", type_name<T>());
-	t.covers("TSTORE", type_name<T>());
+	covers(t, "TLOAD", tile), covers(t, "TSTORE", tile);
 	at.put(tile);
 	fill(t, tile);
 	g.SetAddr(in.data());
@@ -214,13 +217,12 @@ bool store_acc(context &t, const char *what, const Call &call)
 
 /* Copies between tiles, from (sr, sc) of the source to (dr, dc) of the destination. */
 template <typename D, typename S, typename Call>
-bool moved(context &t, const char *what, D d, S s, int dr, int dc, int sr, int sc, int rows,
-	   int cols, const Call &call)
+bool moved(context &t, const char *op, const char *what, D d, S s, int dr, int dc, int sr, int sc,
+	   int rows, int cols, const Call &call)
 {
 	place at;
 
-	for (const char *op : {"TMOV", "TEXTRACT", "TINSERT"})
-		t.covers(op, type_name<typename D::DType>());
+	covers(t, op, d);
 	at.put(d), at.put(s);
 	fill(t, d, false), fill(t, s, false);
 	const auto before = copy_of(d);
@@ -266,27 +268,29 @@ bool moves_of(context &t)
 	constexpr auto M = TileType::Mat;
 	const auto mat = BoxNz<M, T, 64, 64>(43, 61);
 
-	return moved(t, "Mat to Left", BoxNz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0, 0,
-		     43, 61, MOVE) &&
-	       moved(t, "Mat to Left, Zz", BoxZz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0, 0,
-		     0, 43, 61, MOVE) &&
-	       moved(t, "Mat to Right", BoxZn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0,
-		     43, 61, MOVE) &&
-	       moved(t, "Mat to Nn", BoxNn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43,
-		     61, MOVE) &&
-	       moved(t, "Zn to Zn", BoxZn<TileType::Right, T, 64, 64>(43, 61),
+	return moved(t, "TMOV", "Mat to Left", BoxNz<TileType::Left, T, 64, 64>(43, 61), mat, 0, 0,
+		     0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Mat to Left, Zz", BoxZz<TileType::Left, T, 64, 64>(43, 61), mat, 0,
+		     0, 0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Mat to Right", BoxZn<TileType::Right, T, 64, 64>(43, 61), mat, 0,
+		     0, 0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Mat to Nn", BoxNn<TileType::Right, T, 64, 64>(43, 61), mat, 0, 0,
+		     0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Zn to Zn", BoxZn<TileType::Right, T, 64, 64>(43, 61),
 		     BoxZn<M, T, 64, 64>(43, 61), 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "Vec to Vec", Part<T, 64, 64>(43, 61), Part<T, 64, 96>(43, 61), 0, 0, 0, 0,
-		     43, 61, MOVE) &&
-	       moved(t, "Vec to Mat", BoxNz<M, T, 64, 64>(43, 61), Part<T, 64, 64>(43, 61), 0, 0, 0,
-		     0, 43, 61, MOVE) &&
-	       moved(t, "Mat to Vec", Part<T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61, MOVE) &&
-	       moved(t, "TEXTRACT", BoxZn<TileType::Right, T, 32, 32>(29, 30), mat, 0, 0, 13, 31,
-		     29, 30, [](auto &d, const auto &s) { TEXTRACT(d, s, 13, 31); }) &&
-	       moved(t, "TEXTRACT Left", BoxZz<TileType::Left, T, 32, 32>(16, 32), mat, 0, 0, 16,
-		     16, 16, 32, [](auto &d, const auto &s) { TEXTRACT(d, s, 16, 16); }) &&
-	       moved(t, "TINSERT", BoxNz<M, T, 64, 64>(64, 64), Part<T, 32, 32>(29, 30), 17, 5, 0,
-		     0, 29, 30, [](auto &d, const auto &s) { TINSERT(d, s, 17, 5); });
+	       moved(t, "TMOV", "Vec to Vec", Part<T, 64, 64>(43, 61), Part<T, 64, 96>(43, 61), 0,
+		     0, 0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Vec to Mat", BoxNz<M, T, 64, 64>(43, 61), Part<T, 64, 64>(43, 61),
+		     0, 0, 0, 0, 43, 61, MOVE) &&
+	       moved(t, "TMOV", "Mat to Vec", Part<T, 64, 64>(43, 61), mat, 0, 0, 0, 0, 43, 61,
+		     MOVE) &&
+	       moved(t, "TEXTRACT", "TEXTRACT", BoxZn<TileType::Right, T, 32, 32>(29, 30), mat, 0,
+		     0, 13, 31, 29, 30, [](auto &d, const auto &s) { TEXTRACT(d, s, 13, 31); }) &&
+	       moved(t, "TEXTRACT", "TEXTRACT Left", BoxZz<TileType::Left, T, 32, 32>(16, 32), mat,
+		     0, 0, 16, 16, 16, 32,
+		     [](auto &d, const auto &s) { TEXTRACT(d, s, 16, 16); }) &&
+	       moved(t, "TINSERT", "TINSERT", BoxNz<M, T, 64, 64>(64, 64), Part<T, 32, 32>(29, 30),
+		     17, 5, 0, 0, 29, 30, [](auto &d, const auto &s) { TINSERT(d, s, 17, 5); });
 }
 template <typename... T>
 void moves_all(context &t, type_list<T...>)
@@ -296,7 +300,10 @@ void moves_all(context &t, type_list<T...>)
 
 } // namespace
 
-CHECK(tload_and_tstore_follow_every_layout) { layouts_all(t, loadable()); }
+CHECK(tload_and_tstore_follow_every_layout)
+{
+	layouts_all(t, loadable());
+}
 CHECK(tload_pads_the_box)
 {
 	load_padded<float, PadValue::Null>(t), load_padded<float, PadValue::Zero>(t),
@@ -337,7 +344,7 @@ CHECK(tprefetch_changes_nothing)
 	at.put(a);
 	fill(t, a);
 	const auto before = copy_of(a);
-	t.covers("TPREFETCH", "f32");
+	covers(t, "TPREFETCH", a);
 	TPREFETCH(a, g);
 	untouched(t, "TPREFETCH", a, before, 0, 0);
 }
@@ -438,7 +445,10 @@ CHECK(tstore_adds_atomically)
 				return;
 		}
 }
-CHECK(tmov_textract_and_tinsert_convert_layouts) { moves_all(t, loadable()); }
+CHECK(tmov_textract_and_tinsert_convert_layouts)
+{
+	moves_all(t, loadable());
+}
 CHECK(tmov_converts_the_accumulator)
 {
 	using A = Acc;
@@ -446,15 +456,16 @@ CHECK(tmov_converts_the_accumulator)
 	using F = Part<float, 32, 48>;
 	using M = BoxNz<TileType::Mat, bfloat16_t, 32, 48>;
 
-	(void)(moved(t, "Acc to Vec f16", V(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43, MOVE) &&
-	       moved(t, "Acc to Vec f32", F(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43,
+	(void)(moved(t, "TMOV", "Acc to Vec f16", V(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43, MOVE) &&
+	       moved(t, "TMOV", "Acc to Vec f32", F(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43,
 		     [](auto &d, const auto &s) {
 			     TMOV<F, A, AccToVecMode::SingleModeVec0, ReluPreMode::NoRelu>(d, s);
 		     }) &&
-	       moved(t, "Acc to Mat bf16", M(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43, MOVE) &&
-	       moved(t, "Acc to Mat TEXTRACT", M(16, 20), A(29, 43), 0, 0, 9, 17, 16, 20,
-		     [](auto &d, const auto &s) { TEXTRACT(d, s, 9, 17); }) &&
-	       moved(t, "Acc to Mat TINSERT", M(32, 48), A(13, 20), 16, 9, 0, 0, 13, 20,
+	       moved(t, "TMOV", "Acc to Mat bf16", M(29, 43), A(29, 43), 0, 0, 0, 0, 29, 43,
+		     MOVE) &&
+	       moved(t, "TEXTRACT", "Acc to Mat TEXTRACT", M(16, 20), A(29, 43), 0, 0, 9, 17, 16,
+		     20, [](auto &d, const auto &s) { TEXTRACT(d, s, 9, 17); }) &&
+	       moved(t, "TINSERT", "Acc to Mat TINSERT", M(32, 48), A(13, 20), 16, 9, 0, 0, 13, 20,
 		     [](auto &d, const auto &s) { TINSERT(d, s, 16, 9); }));
 	place at;
 	F d(29, 43);

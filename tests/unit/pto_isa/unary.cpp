@@ -8,58 +8,74 @@ namespace {
 
 template <typename T>
 using Row = Part<T, 8, 64>;
+template <typename D>
+using call1_on = void (*)(D &, const D &);
 template <typename T>
-using call1 = void (*)(Row<T> &, const Row<T> &);
+using call1 = call1_on<Row<T>>;
 
 /* Runs over the tile's elements as they are; results within @tol units of the last place. */
-template <typename T, typename Ref>
-bool compare_unary(context &t, const char *op, call1<T> call, const Ref &ref, Row<T> &d,
-		   const Row<T> &a, double tol)
+template <typename D, typename Ref>
+bool compare_unary(context &t, const char *op, call1_on<D> call, const Ref &ref, D &d, const D &a,
+		   double tol)
 {
+	using T = typename D::DType;
 	const auto before = copy_of(d);
 	char what[64];
 
-	t.covers(op, type_name<T>());
-	snprintf(what, sizeof(what), "%s %s", op, type_name<T>());
+	snprintf(what, sizeof(what), "%s %s %s %dx%d", op, type_name<T>(), layout_name<D>(),
+		 d.GetValidRow(), d.GetValidCol());
 	call(d, a);
 	for (int r = 0; r < d.GetValidRow(); r++)
 		for (int c = 0; c < d.GetValidCol(); c++) {
 			const auto x = wide(now(a, r, c));
 			const auto want = expected<T>(ref(x));
 
-			if (!matches(t, what, r, c, now(d, r, c), want, tol)) {
-				t.expect(false, "%s", what);
+			if (!matches(t, what, r, c, now(d, r, c), want, tol))
 				return false;
-			}
 		}
 	return untouched(t, what, d, before, d.GetValidRow(), d.GetValidCol());
 }
 
-template <typename T, typename Ref>
-bool unary(context &t, const char *op, call1<T> call, const Ref &ref, double tol = 0)
+/* Every layout, full and partly valid. */
+template <typename T, typename Call, typename Ref>
+bool unary(context &t, const char *op, const Call &, const Ref &ref, double tol = 0)
 {
-	bool ok = true;
-
-	for (int part = 0; part < 2; part++) {
+	const auto on = [&](auto d) {
+		using D = decltype(d);
+		D a = d;
 		place at;
-		Row<T> d(part ? 5 : 8, part ? 43 : 64), a(part ? 5 : 8, part ? 43 : 64);
 
+		covers(t, op, d);
 		at.put(d);
 		at.put(a);
 		fill(t, d);
 		fill(t, a);
-		ok = ok && compare_unary(t, op, call, ref, d, a, tol);
-	}
-	return ok;
+		return compare_unary<D>(
+			t, op, [](D &x, const D &y) { Call()(x, y); }, ref, d, a, tol);
+	};
+	bool ok = true;
+
+	for (auto &v : odd_valid)
+		ok = ok && on(Odd<T>(v[0], v[1]));
+	return ok && on(Dn<T, 32, 7>(32, 7)) && on(Dn<T, 32, 7>(29, 5)) &&
+	       on(Nz<T, 32, 64>(32, 64)) && on(Nz<T, 32, 64>(19, 37)) && on(Zn<T, 64, 32>(37, 19));
 }
 
-#define UNARY(T, INST, EXPR)                                              \
-	unary<T>(                                                         \
-		t, #INST, [](Row<T> &d, const Row<T> &a) { INST(d, a); }, \
-		[](auto x) {                                              \
-			using X = decltype(x);                            \
-			return X(EXPR);                                   \
+#define UNARY(T, INST, EXPR)                                       \
+	unary<T>(                                                  \
+		t, #INST, [](auto &d, const auto &a) { INST(d, a); }, \
+		[](auto x) {                                       \
+			using X = decltype(x);                     \
+			return X(EXPR);                            \
 		})
+/* Floats and halves of every layout, with a tolerance. */
+#define FLOATS(INST, EXPR, TOL, HALF_TOL)                              \
+	(void)(unary<float>(                                           \
+		       t, #INST, [](auto &d, const auto &a) { INST(d, a); }, \
+		       [](double x) { return EXPR; }, TOL) &&          \
+	       unary<half>(                                            \
+		       t, #INST, [](auto &d, const auto &a) { INST(d, a); }, \
+		       [](double x) { return EXPR; }, HALF_TOL))
 
 /* Sweeps the whole range of a float function: all exponents, and dense around @lo to @hi. */
 template <typename Ref>
@@ -76,7 +92,7 @@ void sweep(context &t, const char *op, call1<float> call, const Ref &ref, float 
 			a.data()[i] = round % 2 ? from_raw<float>(t.next() >> 32)
 						: lo + (hi - lo) * float(t.below(1 << 24)) /
 								  float(1 << 24);
-		compare_unary(t, op, call, ref, d, a, tol);
+		compare_unary<Row<float>>(t, op, call, ref, d, a, tol);
 	}
 }
 
@@ -92,17 +108,19 @@ void all_halves(context &t, const char *op, call1<half> call, const Ref &ref, do
 	for (uint32_t base = 0; base < 65536 && !t.bad; base += 512) {
 		for (uint32_t i = 0; i < 512; i++)
 			a.data()[i] = from_raw<half>(base + i);
-		compare_unary(t, op, call, ref, d, a, tol);
+		compare_unary<Row<half>>(t, op, call, ref, d, a, tol);
 	}
 }
 
+/* The same for every half, and for all layouts. */
 #define SWEEP(INST, EXPR, LO, HI, TOL)                                            \
 	sweep(                                                                    \
 		t, #INST, [](Row<float> &d, const Row<float> &a) { INST(d, a); }, \
 		[](double x) { return EXPR; }, LO, HI, TOL);                      \
 	all_halves(                                                               \
 		t, #INST, [](Row<half> &d, const Row<half> &a) { INST(d, a); },   \
-		[](double x) { return EXPR; }, 1)
+		[](double x) { return EXPR; }, 1);                                \
+	FLOATS(INST, EXPR, TOL, 1)
 
 } // namespace
 
@@ -122,7 +140,7 @@ CHECK(tneg_negates_and_wraps)
 CHECK(tnot_complements_bits)
 {
 	(void)(UNARY(int8_t, TNOT, ~x) && UNARY(uint8_t, TNOT, ~x) && UNARY(int16_t, TNOT, ~x) &&
-	       UNARY(uint16_t, TNOT, ~x) && UNARY(int32_t, TNOT, ~x));
+	       UNARY(uint16_t, TNOT, ~x) && UNARY(int32_t, TNOT, ~x) && UNARY(uint32_t, TNOT, ~x));
 }
 CHECK(trelu_passes_nan_and_minus_zero)
 {
@@ -143,6 +161,7 @@ CHECK(tsqrt_is_correctly_rounded)
 	all_halves(
 		t, "TSQRT", [](Row<half> &d, const Row<half> &a) { TSQRT(d, a); },
 		[](double x) { return std::sqrt(x); }, 0);
+	FLOATS(TSQRT, std::sqrt(x), 0.5, 0);
 }
 CHECK(trsqrt_of_zero_is_infinite)
 {
