@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "gen.h"
 #include "outline.h"
 
 struct outline {
@@ -302,11 +303,15 @@ static bool tile_leaves(struct outline *o, const struct ir_list *outputs, struct
 	uint32_t i;
 
 	for (i = 0; i < outputs->n; i++) {
-		if (outputs->at[i]->type->kind != TY_TILE)
+		bool scalar = outputs->at[i]->type->kind == TY_SCALAR;
+
+		if (outputs->at[i]->type->kind != TY_TILE && !scalar)
 			continue;
 		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, span,
-					  "Tile '%s' is used after the pl.incore() region that makes it",
-					  IR_AS(outputs->at[i], var)->name),
+					  "%s '%s' is used after the pl.incore() region that makes it",
+					  scalar ? "Scalar" : "Tile",
+					  gen_base_name(o->px, IR_AS(outputs->at[i], var)->name)),
+			  scalar ? "Store its tile into a tensor, and read that with pl.tensor.read()" :
 			  "Store it into a tensor with pl.store()");
 		return true;
 	}

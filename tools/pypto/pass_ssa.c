@@ -15,6 +15,7 @@ struct ssa {
 	struct var_map now;		/* variable -> its version here */
 	struct var_map counters;	/* interned name -> versions so far */
 	struct var_map extents;		/* version that is a parameter's extent -> that extent */
+	struct var_map shared;		/* what regions read before they make it, or is named outside */
 	const struct ir_list *params;
 };
 
@@ -106,6 +107,90 @@ static struct ir_list assigned_in(struct ssa *s, struct ir_node *one, struct ir_
 	if (two)
 		ir_walk(two, assigned_visit, &a);
 	return a.vars;
+}
+
+/* ---- Names that each region uses for values of its own ---- */
+
+struct regions {
+	struct var_map *shared;
+	struct ir_list made;	/* what the region at hand has assigned before this point */
+	bool inside;		/* a region */
+	struct px *px;
+};
+
+static bool region_visit(void *data, struct ir_node *node);
+
+/* A body that may not run: what it makes is made there only. */
+static void visit_part(struct regions *r, struct ir_node *part)
+{
+	uint32_t n = r->made.n;
+
+	if (part)
+		ir_walk(part, region_visit, r);
+	r->made.n = n;
+}
+
+static void visit_inits(struct regions *r, const struct ir_list *iter_args)
+{
+	uint32_t i;
+
+	for (i = 0; i < iter_args->n; i++)
+		ir_walk(IR_AS(iter_args->at[i], var)->init, region_visit, r);
+}
+
+static bool region_visit(void *data, struct ir_node *node)
+{
+	struct regions *r = data;
+	struct ir_list outside = r->made;
+	bool inside = r->inside;
+
+	switch (node->kind) {
+	case IR_ASSIGN:
+		ir_walk(IR_AS(node, assign)->value, region_visit, r);
+		if (inside)
+			list_push(r->px, &r->made, IR_AS(node, assign)->var);
+		else
+			var_map_set(r->shared, IR_AS(node, assign)->var, node);
+		return false;
+	case IR_SCOPE:
+		r->made = (struct ir_list){ 0 };
+		r->inside = true;
+		ir_walk(IR_AS(node, scope)->body, region_visit, r);
+		r->made = outside;
+		r->inside = inside;
+		return false;
+	case IR_IF:
+		ir_walk(IR_AS(node, if)->condition, region_visit, r);
+		visit_part(r, IR_AS(node, if)->then_body);
+		visit_part(r, IR_AS(node, if)->else_body);
+		return false;
+	case IR_FOR:
+		visit_inits(r, &IR_AS(node, for)->iter_args);
+		visit_part(r, IR_AS(node, for)->body);
+		return false;
+	case IR_WHILE:
+		visit_inits(r, &IR_AS(node, while)->iter_args);
+		visit_part(r, IR_AS(node, while)->body);
+		return false;
+	default:
+		if (ir_is_var(node) && !list_has(&r->made, node))
+			var_map_set(r->shared, node, node);
+		return true;
+	}
+}
+
+/*
+ * A tile or scalar that every region makes before it reads it, and nothing else names, ends with
+ * the region: no loop carries it.
+ */
+static void forget_own(struct ssa *s, struct ir_node *region)
+{
+	struct ir_list vars = assigned_in(s, region, NULL);
+	uint32_t i;
+
+	for (i = 0; i < vars.n; i++)
+		if (vars.at[i]->type->kind != TY_TENSOR && !var_map_get(&s->shared, vars.at[i]))
+			set_now(s, vars.at[i], NULL);
 }
 
 static struct ir_node **versions_of(struct ssa *s, const struct ir_list *vars)
@@ -369,6 +454,7 @@ static struct ir_node *convert(struct ssa *s, struct ir_node *stmt)
 	case IR_SCOPE:
 		scope = ir_copy(s->px, stmt);
 		scope->body = convert(s, scope->body);
+		forget_own(s, stmt);
 		return &scope->node;
 	case IR_YIELD:
 	case IR_RETURN:
@@ -395,7 +481,8 @@ static bool is_block_param(const struct ir_function *f, const struct ir_node *pa
 static struct ir_function *convert_function(struct px *px, struct ir_function *old, void *data)
 {
 	struct ssa s = { .px = px, .now = { .px = px }, .counters = { .px = px },
-			 .extents = { .px = px } };
+			 .extents = { .px = px }, .shared = { .px = px } };
+	struct regions regions = { .shared = &s.shared, .px = px };
 	struct ir_function *f = ir_copy(px, &old->node);
 	uint32_t i;
 
@@ -413,6 +500,7 @@ static struct ir_function *convert_function(struct px *px, struct ir_function *o
 	f->return_types = px_alloc(px, old->n_returns + 1, sizeof(const struct ir_type *));
 	for (i = 0; i < old->n_returns; i++)
 		f->return_types[i] = ir_subst_type(&s.now, old->return_types[i]);
+	ir_walk(old->body, region_visit, &regions);
 	f->body = convert(&s, old->body);
 	return f;
 }

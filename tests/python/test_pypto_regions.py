@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Regions of an Opaque function that use each other's names: a name that every region makes first is its own."""
+import pytest
+
+np = pytest.importorskip("numpy")
+pl = pytest.importorskip("pypto.language")
+from pypto import ir, passes, runtime  # noqa: E402
+
+T = "pl.Tensor[[16, 32], pl.FP32]"
+WHOLE = "[0, 0], [16, 32]"
+FIRST = ["with pl.incore():", f"    t = pl.load(x, {WHOLE})", f"    o = pl.store(t, {WHOLE}, o)"]
+
+
+def program(lines):
+    return pl.parse(f"@pl.program\nclass P:\n    @pl.function\n    def main(self, x: {T}, y: {T}, o: pl.Out[{T}]) -> {T}:\n" +
+                    "".join(f"        {line}\n" for line in [*lines, "return o"]), "user.py")
+
+
+CASES = {
+    "region after region": (["with pl.incore():", f"    t = pl.load(o, {WHOLE})", f"    o = pl.store(t + 1.0, {WHOLE}, o)"],
+                            lambda x, y: x + 1),
+    "loop": (["for i in pl.range(3):", "    with pl.incore():", f"        t = pl.load(o, {WHOLE})",
+              f"        o = pl.store(t + 1.0, {WHOLE}, o)"], lambda x, y: x + 3),
+    "two regions in a loop": (["for i in pl.range(3):", "    with pl.incore():", f"        t = pl.load(x, {WHOLE})",
+                               f"        o = pl.store(t, {WHOLE}, o)", "    with pl.incore():", f"        t = pl.load(o, {WHOLE})",
+                               f"        o = pl.store(t + 1.0, {WHOLE}, o)"], lambda x, y: x + 1),
+    "another shape in a loop": (["for i in pl.range(2):", "    with pl.incore():", "        t = pl.load(o, [i * 8, 0], [8, 32])",
+                                 "        o = pl.store(t + 1.0, [i * 8, 0], [8, 32], o)"], lambda x, y: x + 1),
+    "branches in a loop": (["for i in pl.range(4):", "    if i < 2:", "        with pl.incore():",
+                            f"            t = pl.load(o, {WHOLE})", f"            o = pl.store(t + 1.0, {WHOLE}, o)", "    else:",
+                            "        with pl.incore():", f"            t = pl.load(y, {WHOLE})",
+                            f"            o = pl.store(t, {WHOLE}, o)"], lambda x, y: y),
+    "while": (["n = 0", "while n < 2:", "    with pl.incore():", f"        t = pl.load(o, {WHOLE})",
+               f"        o = pl.store(t * 2.0, {WHOLE}, o)", "    n = n + 1"], lambda x, y: x * 4),
+    "scalar of a region": (["for i in pl.range(2):", "    with pl.incore():", f"        t = pl.load(o, {WHOLE})",
+                            "        s = pl.getval(t, 1)", f"        o = pl.store(t + s, {WHOLE}, o)", "with pl.incore():",
+                            f"    t = pl.load(o, {WHOLE})", "    s = pl.getval(t, 0)", f"    o = pl.store(t + s, {WHOLE}, o)"],
+                           lambda x, y: (z := x + 3 * x[0, 1]) + z[0, 0]),
+}
+
+
+def values():
+    x = np.arange(512, dtype="float32").reshape(16, 32) / 128
+    return x, np.ascontiguousarray(x[::-1]), np.zeros_like(x)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_region_takes_a_name_of_an_earlier_one(case):
+    lines, golden = CASES[case]
+    p = program(FIRST + lines)
+    lowered = passes.PassManager.get_strategy("Default").run_passes(p)
+    for made in (p, lowered):
+        x, y, o = values()
+        np.testing.assert_allclose(ir.interpret(made, x, y, o, function="main"), golden(x, y), rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["PTO", "CCE"])
+def test_regions_in_a_loop_on_a_chip(backend):
+    lines, golden = CASES["loop"]
+    x, y, o = values()
+    runtime.compile(program(FIRST + lines), "a5sim", backend)(x, y, o)
+    np.testing.assert_allclose(o, golden(x, y), rtol=1e-5)
+
+
+@pytest.mark.parametrize("lines, message", [
+    (["for i in pl.range(3):", "    with pl.incore():", f"        o = pl.store(t + 1.0, {WHOLE}, o)"], "Tile 't' is used after"),
+    (["for i in pl.range(3):", "    with pl.incore():", "        t = t + 1.0", f"        o = pl.store(t, {WHOLE}, o)"],
+     "Tile 't' is used after"),
+    (["for i in pl.range(3):", "    with pl.incore():", "        if i > 0:", f"            t = pl.load(y, {WHOLE})",
+      f"        o = pl.store(t, {WHOLE}, o)"], "Tile 't' is used after"),
+])
+def test_value_of_an_earlier_region_is_refused_by_its_name(lines, message):
+    with pytest.raises(pl.CompileError, match=message) as e:
+        passes.PassManager.get_strategy("Default").run_passes(program(FIRST + lines))
+    assert e.value.span.line == 5
+
+
+def test_scalar_that_leaves_its_region_is_refused():
+    lines = ["with pl.incore():", f"    t = pl.load(x, {WHOLE})", "    s = pl.getval(t, 1)", f"    o = pl.store(t, {WHOLE}, o)",
+             "with pl.incore():", f"    o = pl.store(pl.load(y, {WHOLE}) + s, {WHOLE}, o)"]
+    with pytest.raises(pl.CompileError, match="Scalar 's' is used after the pl.incore\\(\\) region") as e:
+        passes.PassManager.get_strategy("Default").run_passes(program(lines))
+    assert "pl.tensor.read()" in e.value.errors[0].hint and e.value.span.line == 5
