@@ -166,7 +166,22 @@ class Vector(Writer):
         if a:
             b, m = self.pick(a.kind), self.fresh("m")
             self.emit(f"{m} = pl.cmp({a.name}, {b.name}, cmp_type={self.rng.randint(0, 5)})")
-            self.define(*a.kind, f"pl.sel({m}, {a.name}, {b.name})")
+            if (a.rows, a.cols) == (self.rows, self.cols) and self.rng.random() < 0.5:
+                self.combine(m)
+            self.define(*a.kind, self.rng.choice((f"pl.sel({m}, {a.name}, {b.name})",) * 3 + (f"pl.add({a.name}, {m})",)))
+
+    def combine(self, m):
+        """The mask with others, of what was loaded: those are the same however results are rounded."""
+        p, q = self.fresh("m"), self.fresh("m")
+        for name in (p, q):
+            self.emit(f"{name} = pl.cmps({self.loaded(self.rng.randrange(len(self.ins)), self.row())}, "
+                      f"{self.rng.choice((-1, 0, 1))}, cmp_type={self.rng.randint(2, 5)})")
+        self.emit(f"{m} = " + self.rng.choice((f"{p} & {q}", f"{p} | ~{q}", f"pl.xor({p}, {q})", f"pl.sel({p}, {q}, ~{p})",
+                                               f"pl.cmp({p}, {q}, cmp_type={self.rng.randint(0, 5)})", f"pl.maximum({p}, {q})",
+                                               f"pl.cast(pl.cast({p}, pl.FP16), pl.BOOL) & {q}")))
+        if self.rng.random() < 0.4:
+            self.emit(f"if n > {self.rng.randint(0, 3)}:")
+            self.emit(f"    {m} = {self.rng.choice((p, q, f'~{m}', f'{m} & {p}'))}")
 
     def full(self):
         a = self.pick()
