@@ -594,3 +594,14 @@ def test_an_error_shows_the_lines_of_its_program_though_others_have_its_file_nam
     with pytest.raises(pl.CompileError) as later:
         ir.compile(program, tmp_path, skip_ptoas=True)
     assert str(later.value) == str(alone.value)
+
+
+def test_min_and_max_take_several_numbers():
+    f = pl.parse("@pl.function\ndef f(a: pl.INT64, b: pl.INT64):\n    return min(a, b, 3), max(a, b, 3, a + b)\n")
+    assert ir.interpret(f, 5, 4) == (3, 9) and ir.interpret(f, 1, -4) == (-4, 3)
+
+
+def test_a_value_has_no_attributes():
+    with pytest.raises(pl.UnsupportedFeatureError, match="'t' has no attribute 'shape' here") as info:
+        kernel("t = pl.load(a, [0, 0], [16, 16])", "n = t.shape[0]")
+    assert "pl.dim(" in info.value.hint and (info.value.span.line, info.value.span.column) == (4, 9)

@@ -130,3 +130,23 @@ def vector_mixed(body):
 def test_both_back_ends_refuse_with_the_same_words(body, message):
     refusals = {text_or_refusal(vector_mixed(body), what, 0)[1] for what in ("pto", "cce")}
     assert len(refusals) == 1 and message in refusals.pop()[1]
+
+
+@pytest.mark.parametrize("source", ["Vec", "Mat", "Acc"])
+@pytest.mark.parametrize("target", ["Vec", "Mat", "Left", "Right", "Bias"])
+@pytest.mark.parametrize("arch, platform", [(0, "a2a3"), (1, "a5")])
+def test_both_back_ends_refuse_moves_that_no_platform_has(source, target, arch, platform):
+    there = {("Mat", "Left"), ("Mat", "Right"), ("Mat", "Bias"), ("Vec", "Vec"), ("Acc", "Mat"), ("Acc", "Vec")}
+    there |= {("Vec", "Mat")} if arch else set()
+    rows = 1 if target == "Bias" else 16
+    make = f"pl.create_tile([{rows}, 16], dtype=pl.FP32, target_memory=pl.MemorySpace.{source})"
+    text = ("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self):\n"
+            f"        t = {make}\n        u = pl.move(t, target_memory=pl.MemorySpace.{target})\n")
+    for strategy, what in (("PTOAS", "pto"), ("Default", "cce")):
+        program = passes.PassManager.get_strategy(strategy, platform).run_passes(pl.parse(text))
+        if (source, target) in there:
+            assert "mov ins" in _core.generate(program, "pto", "k", arch) or "TMOV(" in _core.generate(program, "cce", "k", arch)
+            continue
+        with pytest.raises(pl.CompileError, match=f"no way from {source} to {target} on {platform}") as info:
+            _core.generate(program, what, "k", arch)
+        assert (info.value.span.line, info.value.span.column) == (6, 13)

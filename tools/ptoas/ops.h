@@ -68,6 +68,8 @@ const char *pto_op_alias(size_t i, enum pto_opcode *code);
 
 /* Whether pto.tcvt converts tiles of @from to @to (spec pto-isa.md section 4.9). */
 bool pto_converts(enum pto_elem from, enum pto_elem to, enum pto_arch arch);
+/* Whether pto.tmov has a way between the spaces (section 4.5). */
+bool pto_moves(enum pto_space from, enum pto_space to, enum pto_arch arch);
 
 static inline enum pto_opcode pto_code(const struct pto_op *op)
 {

@@ -171,20 +171,21 @@ struct pair {
 #define BOTH	3u
 #define ONLY_A5	2u
 
-static bool allowed(const struct verify *v, const struct pair *pairs, size_t n,
-		    const struct pto_type *src, const struct pto_type *dst)
+static bool has_pair(const struct pair *pairs, size_t n, enum pto_space src, enum pto_space dst,
+		     enum pto_arch arch)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (in_space(src, pairs[i].src) && in_space(dst, pairs[i].dst) &&
-		    (pairs[i].arch & 1u << v->arch))
+		if (src == pairs[i].src && dst == pairs[i].dst && (pairs[i].arch & 1u << arch))
 			return true;
 	return false;
 }
 
 #define ALLOWED(v, pairs, src, dst) \
-	allowed((v), (pairs), sizeof(pairs) / sizeof((pairs)[0]), (src), (dst))
+	(pto_is_local(src) && pto_is_local(dst) && \
+	 has_pair((pairs), sizeof(pairs) / sizeof((pairs)[0]), pto_type_space(src), \
+		  pto_type_space(dst), (v)->arch))
 
 static int bad_pair(struct verify *v, const struct pto_type *src, const struct pto_type *dst)
 {
@@ -193,18 +194,24 @@ static int bad_pair(struct verify *v, const struct pto_type *src, const struct p
 		   v->arch == PTO_ARCH_A5 ? "A5" : "A2/A3");
 }
 
+static const struct pair moves[] = {
+	{ PTO_SPACE_MAT, PTO_SPACE_LEFT, BOTH }, { PTO_SPACE_MAT, PTO_SPACE_RIGHT, BOTH },
+	{ PTO_SPACE_MAT, PTO_SPACE_BIAS, BOTH }, { PTO_SPACE_MAT, PTO_SPACE_SCALING, BOTH },
+	{ PTO_SPACE_VEC, PTO_SPACE_VEC, BOTH }, { PTO_SPACE_ACC, PTO_SPACE_MAT, BOTH },
+	{ PTO_SPACE_ACC, PTO_SPACE_VEC, BOTH }, { PTO_SPACE_VEC, PTO_SPACE_MAT, ONLY_A5 },
+};
+
+bool pto_moves(enum pto_space from, enum pto_space to, enum pto_arch arch)
+{
+	return has_pair(moves, sizeof(moves) / sizeof(moves[0]), from, to, arch);
+}
+
 int verify_mov(struct verify *v)
 {
-	static const struct pair pairs[] = {
-		{ PTO_SPACE_MAT, PTO_SPACE_LEFT, BOTH }, { PTO_SPACE_MAT, PTO_SPACE_RIGHT, BOTH },
-		{ PTO_SPACE_MAT, PTO_SPACE_BIAS, BOTH }, { PTO_SPACE_MAT, PTO_SPACE_SCALING, BOTH },
-		{ PTO_SPACE_VEC, PTO_SPACE_VEC, BOTH }, { PTO_SPACE_ACC, PTO_SPACE_MAT, BOTH },
-		{ PTO_SPACE_ACC, PTO_SPACE_VEC, BOTH }, { PTO_SPACE_VEC, PTO_SPACE_MAT, ONLY_A5 },
-	};
 	const struct pto_type *src = v->in[0], *dst = v->out[0];
 	int64_t mode = pto_attr_int(v->op, "accToVecMode", 0);
 
-	if (!ALLOWED(v, pairs, src, dst))
+	if (!ALLOWED(v, moves, src, dst))
 		return bad_pair(v, src, dst);
 	if (v->n_in > 1 && pto_is_local(v->in[1]) && !in_space(v->in[1], PTO_SPACE_SCALING))
 		return bad(v, NULL, "expects fp to be in the scaling address space");

@@ -362,6 +362,7 @@ static struct ir_node *builtin_call(struct front *f, const struct py_node *node)
 {
 	struct ir_node *left, *right;
 	struct ir_unary *abs;
+	uint32_t i;
 	bool is_min = !strcmp(node->x->name, "min");
 
 	if (!strcmp(node->x->name, "abs") && node->args.n == 1) {
@@ -376,12 +377,15 @@ static struct ir_node *builtin_call(struct front *f, const struct py_node *node)
 			return front_data_abs(f, left, node->span);
 		return unsupported_call(f, node);
 	}
-	if ((!is_min && strcmp(node->x->name, "max")) || node->args.n != 2)
+	if ((!is_min && strcmp(node->x->name, "max")) || node->args.n < 2)
 		return unsupported_call(f, node);
 	left = front_value(f, node->args.at[0]);
-	right = front_value(f, node->args.at[1]);
-	return left && right ? front_arith(f, is_min ? IR_MIN : IR_MAX, left, right, node->span) :
-	       NULL;
+	for (i = 1; left && i < node->args.n; i++) {
+		right = front_value(f, node->args.at[i]);
+		left = right ? front_arith(f, is_min ? IR_MIN : IR_MAX, left, right, node->span) :
+		       NULL;
+	}
+	return left;
 }
 
 static struct ir_node *named_call(struct front *f, const struct py_node *node)

@@ -391,6 +391,14 @@ static struct ir_node *attribute(struct front *f, const struct py_node *node)
 
 	if (!f->scope->eval(f->scope, f->px, node, &value, &why))
 		return value_node(f, &value, node->span, node->name);
+	if (node->x->kind == PY_NAME && bind_find(f, node->x->name)) {
+		diag_hint(f->px, diag_add(f->px, DIAG_UNSUPPORTED, node->span,
+					  "'%s' has no attribute '%s' here", node->x->name,
+					  node->name),
+			  strcmp(node->name, "shape") ? "Operators are called as pl.name(value)" :
+			  "pl.dim(tensor, axis) is an extent of a tensor");
+		return NULL;
+	}
 	diag_add(f->px, DIAG_UNDEFINED, node->span, "Undefined attribute '%s'%s%s", node->name,
 		 why ? ": " : "", why ? why : "");
 	return NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gen_pto.h"
+#include "instr.h"
 
 /* ---- Regions of tensors ---- */
 
@@ -282,11 +283,26 @@ static struct pto_value exchanged(struct pto_gen *g, struct pto_tile *t)
 	return pto_alias(g, t, type);
 }
 
+static void no_way(struct pto_gen *g, const struct ir_call *call, uint8_t from, uint8_t to)
+{
+	bool operand = to == MS_LEFT || to == MS_RIGHT || to == MS_BIAS;
+
+	pto_mistake(g, &call->node, from != MS_MAT && operand ?
+		    "These are filled from Mat: pl.load(..., target_memory=pl.MemorySpace.Mat) first" :
+		    "Store it into a tensor, and load that",
+		    "There is no way from %s to %s on %s", enum_name(EN_MEMORY_SPACE, from),
+		    enum_name(EN_MEMORY_SPACE, to), g->arch == ARCH_A5 ? "a5" : "a2a3");
+}
+
 static void put_move(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
 	struct pto_tile *from = pto_tile_of(g, call->args.at[0]), *to = pto_tile_of(g, var);
 	struct pto_value v = from->v;
 
+	if (!instr_moves(pto_space(from->space), pto_space(to->space), g->arch)) {
+		no_way(g, call, from->space, to->space);
+		return;
+	}
 	pto_size(g, to);
 	if (call->op->rule == rule_move && call_attr(call, "transpose"))
 		v = exchanged(g, from);

@@ -114,15 +114,21 @@ static const char *layout_name(unsigned int layout)
 	       "none_box";
 }
 
-const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space)
+const char *pto_space(uint8_t space)
 {
 	static const char *const spaces[] = { "gm", "vec", "mat", "left", "right", "acc", "bias", "",
 					      "scaling", "scaling" };
+
+	return spaces[space];
+}
+
+const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space)
+{
 	bool late = is_late(g, type);
 
 	return px_printf(g->px,
 			 "!pto.tile_buf<loc=%s, dtype=%s, rows=%lld, cols=%lld, v_row=%s, v_col=%s, blayout=%s, slayout=%s, fractal=%u, pad=%u>",
-			 spaces[space], pto_dtype(g, type->dtype, g->at),
+			 pto_space(space), pto_dtype(g, type->dtype, g->at),
 			 (long long)pto_extent(type, space, 1),
 			 (long long)pto_extent(type, space, 0), valid_text(g, type, 1, late),
 			 valid_text(g, type, 0, late),

@@ -36,3 +36,17 @@ bool instr_takes(const char *instr, const char *elem, unsigned int arch)
 
 	return !mask || (mask & class_of(elem));
 }
+
+static enum pto_space space_of(const char *name)
+{
+	int s;
+
+	for (s = PTO_SPACE_GM; s < PTO_SPACES && strcmp(pto_space_name((enum pto_space)s), name); s++)
+		;
+	return s < PTO_SPACES ? (enum pto_space)s : PTO_SPACE_NONE;
+}
+
+bool instr_moves(const char *from, const char *to, unsigned int arch)
+{
+	return pto_moves(space_of(from), space_of(to), (enum pto_arch)arch);
+}
