@@ -150,3 +150,22 @@ def test_both_back_ends_refuse_moves_that_no_platform_has(source, target, arch, 
         with pytest.raises(pl.CompileError, match=f"no way from {source} to {target} on {platform}") as info:
             _core.generate(program, what, "k", arch)
         assert (info.value.span.line, info.value.span.column) == (6, 13)
+
+
+@pytest.mark.parametrize("line, message, place", [
+    ("t = pl.matmul(x, r)", "pl.matmul() needs its left operand in Left, not in Mat", (9, 13)),
+    ("t = pl.matmul(l, y)", "pl.matmul() needs its right operand in Right, not in Mat", (9, 13)),
+    ("t = pl.gemv(r, l)", "pl.gemv() needs its left operand in Left, not in Right", (9, 13)),
+    ("t = pl.matmul_acc(pl.matmul(l, r), l, l)", "pl.matmul_acc() needs its right operand in Right, not in Left", (9, 13)),
+])
+@pytest.mark.parametrize("strategy", ["Default", "PTOAS"])
+def test_operands_of_products_are_in_their_memories(strategy, line, message, place):
+    mat, move = "target_memory=pl.MemorySpace.Mat", "target_memory=pl.MemorySpace."
+    text = ("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+            "    def k(self, a: pl.Tensor[[16, 16], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:\n"
+            f"        x = pl.load(a, [0, 0], [16, 16], {mat})\n        y = pl.load(a, [0, 0], [16, 16], {mat})\n"
+            f"        l = pl.move(x, {move}Left)\n        r = pl.move(y, {move}Right)\n        {line}\n"
+            "        o = pl.store(t, [0, 0], [16, 16], o)\n        return o\n")
+    with pytest.raises(pl.InvalidOperationError, match=re.escape(message)) as info:
+        passes.PassManager.get_strategy(strategy).run_passes(pl.parse(text))
+    assert (info.value.span.line, info.value.span.column) == place

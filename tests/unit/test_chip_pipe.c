@@ -37,6 +37,7 @@ static void park_core(struct chip *c, struct chip_core *core)
 	parked.count++;
 	parked.what = core->waits_for;
 	assert_non_null(parked.others);
+	parked.resumed = 0;
 	parked.others();
 	assert_int_equal(parked.resumed, 1);
 }
@@ -117,20 +118,17 @@ static void both_lanes_pop_then_free(void)
 {
 	pop_is(&lane[0], 2, 'a');
 	pop_is(&lane[1], 2, 'a');
-	give_back(&lane[1], 2);
-	parked.resumed = 0;	/* woken by the free; the wait goes on, since lane 0 has its half */
+	give_back(&lane[1], 2); /* wakes the cube; its wait goes on, since lane 0 has its half */
 }
 
 static void the_other_lane_frees(void)
 {
-	parked.resumed = 0;
 	give_back(&lane[0], 2);
 }
 
 static void first_one_lane_then_the_other(void)
 {
 	both_lanes_pop_then_free();
-	parked.resumed = 1;
 	parked.others = the_other_lane_frees;
 }
 

@@ -44,6 +44,11 @@ void px_fini(struct px *px)
 	memset(px, 0, sizeof(*px));
 }
 
+void px_trim(void)
+{
+	arena_pool_drain(&pool);
+}
+
 void px_clear_diags(struct px *px)
 {
 	px->diags = NULL;

@@ -49,6 +49,8 @@ struct px {
 
 void px_init(struct px *px);
 void px_fini(struct px *px);
+/* Contexts that have ended leave memory for others; this gives it back. */
+void px_trim(void);
 /* Forgets the mistakes; their text stays until px_fini(). */
 void px_clear_diags(struct px *px);
 

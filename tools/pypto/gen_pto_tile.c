@@ -73,7 +73,8 @@ static int64_t storage_bits(const struct ir_type *type)
 
 /*
  * What is reserved: a single line is padded to whole units, behind what is valid, and so are the
- * rows of a mask; tiles of boxes consist of whole ones. The lines of other tiles are as long as they are written.
+ * rows of a mask; tiles of boxes consist of whole ones. The lines of other tiles are as long as
+ * they are written.
  */
 int64_t pto_extent(const struct ir_type *type, uint8_t space, uint32_t from_end)
 {

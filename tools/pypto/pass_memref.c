@@ -162,19 +162,42 @@ static struct ir_call *with_bias(struct memrefs *m, struct ir_call *call)
 	return call;
 }
 
-/* Operands of a product with scales, behind the accumulator, each in its own memory. */
+/* Where the operands of a product are, behind the accumulator: each in its own memory. */
+struct product_place {
+	uint8_t space;
+	const char *what;
+};
+
+static const struct product_place plain_places[] = {
+	{ MS_LEFT, "left operand" }, { MS_RIGHT, "right operand" }, { 0 }
+};
+static const struct product_place mx_places[] = {
+	{ MS_LEFT, "left operand" }, { MS_LEFT_SCALE, "left scales" },
+	{ MS_RIGHT, "right operand" }, { MS_RIGHT_SCALE, "right scales" }, { 0 }
+};
+
+static const struct {
+	const struct ir_type *(*rule)(struct op_use *use);
+	const struct product_place *places;
+	uint32_t first;
+} products[] = {
+	{ rule_matmul, plain_places, 0 }, { rule_matmul_acc, plain_places, 1 },
+	{ rule_matmul_bias, plain_places, 0 }, { rule_matmul_mx, mx_places, 0 },
+	{ rule_matmul_mx_acc, mx_places, 1 }, { rule_matmul_mx_bias, mx_places, 0 },
+};
+
 static void check_operands(struct memrefs *m, const struct ir_call *call)
 {
-	static const struct { uint8_t space; const char *what; } places[] = {
-		{ MS_LEFT, "left operand" }, { MS_LEFT_SCALE, "left scales" },
-		{ MS_RIGHT, "right operand" }, { MS_RIGHT_SCALE, "right scales" },
-	};
-	uint32_t first = call->op->rule == rule_matmul_mx_acc, i;
+	const struct product_place *places;
+	uint32_t p = 0, i;
 
-	if (!first && call->op->rule != rule_matmul_mx && call->op->rule != rule_matmul_mx_bias)
+	while (p < sizeof(products) / sizeof(products[0]) && products[p].rule != call->op->rule)
+		p++;
+	if (p == sizeof(products) / sizeof(products[0]))
 		return;
-	for (i = 0; i < 4; i++) {
-		const struct ir_memref *at = memref_of(m, call->args.at[first + i]);
+	places = products[p].places;
+	for (i = 0; places[i].what; i++) {
+		const struct ir_memref *at = memref_of(m, call->args.at[products[p].first + i]);
 		const char *space = enum_name(EN_MEMORY_SPACE, places[i].space);
 
 		if (at && at->space != places[i].space)

@@ -40,6 +40,8 @@ struct context_object *context_new(void);
 struct context_object *context_for(const struct node_object *node);
 /* Number of contexts that exist; what the newest allocation of a node's context ends at. */
 PyObject *context_count(PyObject *module, PyObject *unused);
+/* Gives back what is kept for contexts to come. */
+PyObject *context_trim(PyObject *module, PyObject *unused);
 PyObject *context_mark(PyObject *module, PyObject *object);
 PyObject *node_new(struct context_object *context, struct ir_node *node);
 PyObject *type_new(struct context_object *context, const struct ir_type *type);
@@ -47,7 +49,8 @@ PyObject *type_new(struct context_object *context, const struct ir_type *type);
 struct node_object *node_of(PyObject *object);
 /*
  * The text that places with file name @file are in: names are compared by address, since many texts
- * have the same. context_text() gives a borrowed list of lines, None if it is not known.
+ * have the same. context_text() gives a borrowed list of lines, None if it is not known,
+ * NULL with an exception.
  */
 int context_set_text(struct context_object *context, const char *file, PyObject *lines);
 PyObject *context_text(const char *file);

@@ -15,13 +15,17 @@
 
 static PyObject *diag_tuple(const struct diag *d)
 {
+	PyObject *text = context_text(d->span.file);
+
+	if (!text)
+		return NULL;
 	return Py_BuildValue("(ssszz(sIIII)(sIIII)O)", diag_class_name(d->class),
 			     diag_class_code(d->class), d->message, d->hint, d->note,
 			     d->span.file ? d->span.file : "", d->span.line, d->span.col,
 			     d->span.end_line, d->span.end_col,
 			     d->previous.file ? d->previous.file : "", d->previous.line,
 			     d->previous.col, d->previous.end_line, d->previous.end_col,
-			     context_text(d->span.file));
+			     text);
 }
 
 PyObject *diag_list(const struct px *px)
@@ -71,7 +75,10 @@ static int source_init(struct source *s, PyObject *lines, PyObject *text, const 
 				 .file = px_intern(&s->context->px, file) };
 	python_scope_init(&s->scope, s->context, evaluate,
 			  px_intern(&s->context->px, prefix));
-	return context_set_text(s->context, s->walk.file, text);
+	if (!context_set_text(s->context, s->walk.file, text))
+		return 0;
+	Py_CLEAR(s->context);
+	return -1;
 }
 
 static PyObject *source_result(struct source *s, struct ir_node *node)
@@ -438,6 +445,7 @@ static PyMethodDef functions[] = {
 	{ "describe_program", describe_program, METH_O, "The orchestration and the kernels." },
 	{ "orchestration_slots", orchestration_slots, METH_O, "Arguments of the orchestration." },
 	{ "context_count", context_count, METH_NOARGS, "Number of arenas that exist." },
+	{ "context_trim", context_trim, METH_NOARGS, "Gives back memory that is kept for arenas." },
 	{ "context_mark", context_mark, METH_O, "Changes when the arena of a node grows." },
 	{ "memory_limits", memory_limits, METH_VARARGS, "Bytes of each space on the chip." },
 	{ "dtypes", dtypes, METH_NOARGS, "All element types." },

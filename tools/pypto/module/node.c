@@ -33,10 +33,30 @@ static PyObject *texts;	/* address of a file name -> list of lines */
 
 int context_set_text(struct context_object *context, const char *file, PyObject *lines)
 {
+	PyObject *key = PyLong_FromVoidPtr((void *)file);
+
 	if (!texts)
 		texts = PyDict_New();
-	context->file = PyLong_FromVoidPtr((void *)file);
-	return texts && context->file ? PyDict_SetItem(texts, context->file, lines) : -1;
+	if (!texts || !key || PyDict_SetItem(texts, key, lines)) {
+		Py_XDECREF(key);
+		return -1;
+	}
+	context->file = key;
+	return 0;
+}
+
+/* A context may end while an exception is on its way. */
+static void drop_text(struct context_object *context)
+{
+	PyObject *type, *value, *trace;
+
+	if (!context->file)
+		return;
+	PyErr_Fetch(&type, &value, &trace);
+	if (PyDict_DelItem(texts, context->file))
+		PyErr_Clear();
+	PyErr_Restore(type, value, trace);
+	Py_CLEAR(context->file);
 }
 
 PyObject *context_text(const char *file)
@@ -45,7 +65,7 @@ PyObject *context_text(const char *file)
 	PyObject *lines = key ? PyDict_GetItemWithError(texts, key) : NULL;
 
 	Py_XDECREF(key);
-	return lines ? lines : Py_None;
+	return lines || PyErr_Occurred() ? lines : Py_None;
 }
 
 static void context_free(PyObject *self)
@@ -54,9 +74,7 @@ static void context_free(PyObject *self)
 	PyTypeObject *type = Py_TYPE(self);
 	freefunc release = PyType_GetSlot(type, Py_tp_free);
 
-	if (c->file && PyDict_DelItem(texts, c->file))
-		PyErr_Clear();
-	Py_XDECREF(c->file);
+	drop_text(c);
 	px_fini(&c->px);
 	live_contexts--;
 	Py_XDECREF(c->others);
@@ -78,6 +96,14 @@ PyObject *context_count(PyObject *module, PyObject *unused)
 	(void)module;
 	(void)unused;
 	return PyLong_FromSsize_t(live_contexts);
+}
+
+PyObject *context_trim(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	px_trim();
+	Py_RETURN_NONE;
 }
 
 PyObject *context_mark(PyObject *module, PyObject *object)

@@ -155,6 +155,8 @@ def _callable(program, platform, backend_type):
                  for _, kind, access, _ in slots]
     children = [(number, CoreCallable.build(signature=[], binary=data))
                 for (_, _, number), data in zip(kernels, objects)]
+    compiled = None
+    _core.context_trim()  # a server compiles first, and then needs its memory for other things
     return ChipCallable.build(signature=signature, func_name=_compile.ORCHESTRATION_ENTRY,
                               config_name=ORCHESTRATION_CONFIG, binary=binary, children=children), slots, returned
 
