@@ -27,7 +27,8 @@ from simpler_setup.kernel_compiler import device_include_dir
 
 BATCH = 100
 WORDS = 12  # of an argument: element type or -1 for a scalar, address or value, number of extents, up to 4 extents and 4 strides
-CODES = {"FP32": 0, "FP16": 1, "INT32": 2, "INT16": 3, "INT8": 4, "UINT8": 5, "INT64": 7, "BOOL": 11}
+CODES = {"FP32": 0, "FP16": 1, "INT32": 2, "INT16": 3, "INT8": 4, "UINT8": 5, "BF16": 6, "INT64": 7, "UINT64": 8, "UINT16": 9,
+         "UINT32": 10, "BOOL": 11}
 ARCH_MACRO = {"a2a3": 2201, "a5": 3510}
 CORE_MACRO = {"aiv": "__DAV_VEC__", "aic": "__DAV_CUBE__"}
 DRIVER = """
@@ -76,6 +77,7 @@ class Guarded:
 
 class Kernel:
     """A kernel of a program by one back end: its text, and its function in the IR."""
+    compare = staticmethod(pypto_random.check_close)
 
     def __init__(self, seed, program, name, core, backend, text):
         self.seed, self.program, self.name, self.core, self.backend, self.text = seed, program, name, core, backend, text
@@ -124,7 +126,7 @@ class Kernel:
         for i, (a, b, guard) in enumerate(zip(wanted, got, guarded)):
             if guard:
                 assert guard.intact(), f"{self}: what lies around argument {i} was written\n{self.text}"
-                pypto_random.check_close(a, b, f"{self}: argument {i} differs from what the interpreter says\n{self.text}")
+                self.compare(a, b, f"{self}: argument {i} differs from what the interpreter says\n{self.text}")
 
 
 def texts_of(program, backend, arch, folder, name):

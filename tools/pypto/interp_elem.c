@@ -211,30 +211,11 @@ static struct iv *run_one(struct op_run *r)
 	return v;
 }
 
-/* FP32 to FP32 with a mode rounds to whole numbers. */
-static double whole(double x, int mode)
-{
-	switch (mode) {
-	case 1:
-		return rint(x);
-	case 2:
-		return round(x);
-	case 3:
-		return floor(x);
-	case 4:
-		return ceil(x);
-	case 5:
-		return trunc(x);
-	default:
-		return x;
-	}
-}
-
 static struct iv *run_cast(struct op_run *r)
 {
 	struct iv *v = interp_result(r->fr, &r->call->node);
 	const struct iv *x = r->args[0];
-	int mode = (int)run_attr(r, "mode", 0);
+	int mode = (int)run_attr(r, "mode", MODE_OF_TYPES);
 	int64_t i, n;
 	union cell *a;
 
@@ -244,8 +225,9 @@ static struct iv *run_cast(struct op_run *r)
 	n = iv_count(v);
 	for (i = 0; i < n; i++)
 		a[i] = cell_convert(x->dtype, v->dtype, a[i], mode);
-	for (i = 0; i < n && x->dtype == DT_FP32 && v->dtype == DT_FP32; i++)
-		a[i].f = whole(a[i].f, mode);
+	/* with a mode, whole numbers */
+	for (i = 0; i < n && x->dtype == DT_FP32 && v->dtype == DT_FP32 && mode > 0; i++)
+		a[i].f = round_by(a[i].f, mode);
 	cells_put(v, a);
 	free(a);
 	return v;

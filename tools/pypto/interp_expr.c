@@ -173,14 +173,14 @@ static unsigned int common_type(const struct ir_node *expr, unsigned int a, unsi
 static struct iv *eval_binary(struct frame *fr, struct ir_node *expr, struct iv *l, struct iv *r)
 {
 	unsigned int dtype = common_type(expr, l->dtype, r->dtype), to = expr->type->dtype;
-	union cell a = cell_convert(l->dtype, dtype, l->cell, 0);
-	union cell b = cell_convert(r->dtype, dtype, r->cell, 0), c = { 0 };
+	union cell a = cell_convert(l->dtype, dtype, l->cell, MODE_OF_TYPES);
+	union cell b = cell_convert(r->dtype, dtype, r->cell, MODE_OF_TYPES), c = { 0 };
 	bool truth = false;
 
 	if (dtype_is_float(dtype)) {
 		if (!arith_float(expr->kind, a.f, b.f, &c.f, &truth))
 			return iv_int(fr->in, DT_BOOL, truth);
-		return iv_scalar(fr->in, to, cell_convert(dtype, to, c, 0));
+		return iv_scalar(fr->in, to, cell_convert(dtype, to, c, MODE_OF_TYPES));
 	}
 	if ((expr->kind == IR_FLOOR_DIV || expr->kind == IR_FLOOR_MOD) && !b.i)
 		return interp_error(fr, expr->span, "Division by zero");
@@ -212,7 +212,7 @@ static struct iv *eval_unary(struct frame *fr, struct ir_node *expr, struct iv *
 		c.i = ~c.i;
 		break;
 	default:	/* IR_CAST */
-		c = cell_convert(v->dtype, expr->type->dtype, c, 0);
+		c = cell_convert(v->dtype, expr->type->dtype, c, MODE_OF_TYPES);
 		break;
 	}
 	return iv_scalar(fr->in, expr->type->dtype, c);

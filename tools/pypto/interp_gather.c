@@ -45,7 +45,8 @@ static struct iv *run_setval(struct op_run *r)
 
 	if (!at)
 		return NULL;
-	cell_write(tile->dtype, at, cell_convert(value->dtype, tile->dtype, value->cell, 0));
+	cell_write(tile->dtype, at,
+		   cell_convert(value->dtype, tile->dtype, value->cell, MODE_OF_TYPES));
 	return run_nothing(r);
 }
 

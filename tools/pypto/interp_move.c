@@ -165,9 +165,9 @@ static union cell pad_value(const struct op_run *r, unsigned int dtype)
 	if (!pad || (pad->kind == AT_ENUM && pad->i < 2))
 		return (union cell){ .i = 0 };
 	if (pad->kind == AT_FLOAT)
-		return cell_convert(DT_FP64, dtype, (union cell){ .f = pad->f }, 0);
+		return cell_convert(DT_FP64, dtype, (union cell){ .f = pad->f }, MODE_OF_TYPES);
 	if (pad->kind != AT_ENUM)
-		return cell_convert(DT_INT64, dtype, (union cell){ .i = pad->i }, 0);
+		return cell_convert(DT_INT64, dtype, (union cell){ .i = pad->i }, MODE_OF_TYPES);
 	if (is_float)
 		return (union cell){ .f = pad->i == 2 ? __builtin_inf() : -__builtin_inf() };
 	if (pad->i == 2)

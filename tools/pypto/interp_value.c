@@ -219,7 +219,7 @@ unsigned int interp_item_size(unsigned int dtype)
 	return (info->bits + 7) / 8;
 }
 
-static double round_by(double v, int mode)
+double round_by(double v, int mode)
 {
 	double whole = trunc(v);
 
@@ -304,18 +304,22 @@ static int64_t cut_int(unsigned int dtype, int64_t v)
 union cell cell_fit(unsigned int dtype, union cell cell)
 {
 	if (dtype_is_float(dtype))
-		cell.f = round_float(dtype, cell.f, 0);
+		cell.f = round_float(dtype, cell.f, MODE_OF_TYPES);
 	else
 		cell.i = cut_int(dtype, cell.i);
 	return cell;
 }
 
-/* What is outside of the type's range keeps the low bits of its 64, as on the chip. */
+/*
+ * Without a mode the nearest, of two that away from zero; mode none (0) leaves rounding to what
+ * follows, which cuts. What is outside of the type's range keeps the low bits of its 64, as
+ * on the chip.
+ */
 static int64_t int_of(unsigned int dtype, double v, int mode)
 {
 	if (dtype == DT_BOOL)
 		return v != 0;
-	v = round_by(v, mode ? mode : 2);
+	v = round_by(v, mode < 0 ? 2 : mode ? mode : 5);
 	if (isnan(v))
 		return 0;
 	if (dtype == DT_UINT64 && v >= 0x1p63 && v < 0x1p64)
@@ -334,7 +338,9 @@ union cell cell_convert(unsigned int from, unsigned int to, union cell cell, int
 
 	if (dtype_is_float(to)) {
 		out.f = dtype_is_float(from) ? cell.f : float_of(from, cell.i);
-		out.f = round_float(to, out.f, dtype_is_float(from) ? mode : 0);
+		if (!dtype_is_float(from) && to != DT_FP64)	/* the way of chips */
+			out.f = (float)out.f;
+		out.f = round_float(to, out.f, dtype_is_float(from) ? mode : MODE_OF_TYPES);
 	} else {
 		out.i = dtype_is_float(from) ? int_of(to, cell.f, mode) : cut_int(to, cell.i);
 	}
@@ -488,7 +494,8 @@ union cell *cells_of(struct interp *in, const struct iv *v, unsigned int dtype, 
 			own[i - skip] = v->shape[i - skip] == 1 ? 0 : index[i];
 		if (v->kind != TY_SCALAR)
 			c = cell_read(v->dtype, iv_at(v, own));
-		cells[k++] = v->dtype == dtype ? c : cell_convert(v->dtype, dtype, c, 0);
+		cells[k++] = v->dtype == dtype ? c :
+			     cell_convert(v->dtype, dtype, c, MODE_OF_TYPES);
 	} while (index_next(index, rank, shape));
 	return cells;
 }

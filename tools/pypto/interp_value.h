@@ -117,7 +117,11 @@ void interp_free_all(struct interp *in);
 
 /* @cell in the form of @dtype: rounded, or cut to its bits. */
 union cell cell_fit(unsigned int dtype, union cell cell);
-/* From one type to another; @mode: rounding of section 3.3, 0 nearest */
+/* To a whole number; @mode: rounding of section 3.3, from 1 on */
+double round_by(double v, int mode);
+/* No mode was given: nearest, ties to even among floats, away from zero to integers (D10). */
+#define MODE_OF_TYPES	(-1)
+/* From one type to another; @mode: rounding of section 3.3, or MODE_OF_TYPES */
 union cell cell_convert(unsigned int from, unsigned int to, union cell cell, int mode);
 union cell cell_read(unsigned int dtype, const void *at);
 void cell_write(unsigned int dtype, void *at, union cell cell);
