@@ -11,8 +11,9 @@ WHOLE = "[0, 0], [16, 32]"
 FIRST = ["with pl.incore():", f"    t = pl.load(x, {WHOLE})", f"    o = pl.store(t, {WHOLE}, o)"]
 
 
-def program(lines):
-    return pl.parse(f"@pl.program\nclass P:\n    @pl.function\n    def main(self, x: {T}, y: {T}, o: pl.Out[{T}]) -> {T}:\n" +
+def program(lines, more=""):
+    return pl.parse("@pl.program\nclass P:\n    @pl.function\n"
+                    f"    def main(self, x: {T}, y: {T}, o: pl.Out[{T}]{more}) -> {T}:\n" +
                     "".join(f"        {line}\n" for line in [*lines, "return o"]), "user.py")
 
 
@@ -81,3 +82,29 @@ def test_scalar_that_leaves_its_region_is_refused():
     with pytest.raises(pl.CompileError, match="Scalar 's' is used after the pl.incore\\(\\) region") as e:
         passes.PassManager.get_strategy("Default").run_passes(program(lines))
     assert "pl.tensor.read()" in e.value.errors[0].hint and e.value.span.line == 5
+
+
+def remakes(*heads):
+    """Loops around a region that gives n a value of a tile."""
+    region = ["with pl.incore():", f"    t = pl.load(x, {WHOLE})", "    n = pl.cast(pl.getval(t, 300), pl.INDEX)",
+              f"    o = pl.store(t + 1.0, {WHOLE}, o)"]
+    lines = [*heads, *("    " * len(heads) + line for line in region)]
+    return ["    " * i + line if i < len(heads) else line for i, line in enumerate(lines)]
+
+
+@pytest.mark.parametrize("head", ["for i in pl.range(n):", "for i in pl.range(n, 4):", "for i in pl.range(1, 4, n):", "while n < 3:",
+                                  "if n < 3:"])
+@pytest.mark.parametrize("more, first", [(", n: pl.Scalar[pl.INDEX]", []), ("", ["n = 2"])])
+def test_scalar_of_a_region_that_the_head_of_a_loop_reads_is_refused(head, more, first):
+    lines = [*first, *remakes("for j in pl.range(2):", head)]
+    with pytest.raises(pl.CompileError, match="Scalar 'n' is used after the pl.incore\\(\\) region") as e:
+        passes.PassManager.get_strategy("Default").run_passes(program(lines, more))
+    assert e.value.span.line == 7 + len(first)
+
+
+def test_parameter_that_only_regions_assign_ends_with_each():
+    p = program(remakes("for j in pl.range(2):", "for i in pl.range(2):"), ", n: pl.Scalar[pl.INDEX]")
+    lowered = passes.PassManager.get_strategy("Default").run_passes(p)
+    for made in (p, lowered):
+        x, y, o = values()
+        np.testing.assert_allclose(ir.interpret(made, x, y, o, 2, function="main"), x + 1)

@@ -65,6 +65,11 @@ static void yield_of_another_type(struct px *px, struct made *m)
 	m->branch->else_body = yield_of(px, m->n);
 }
 
+static void yield_without_a_value(struct px *px, struct made *m)
+{
+	m->branch->else_body = yield_of(px, NULL);
+}
+
 static void two_carried_one_result(struct px *px, struct made *m)
 {
 	list_push(px, &m->loop->iter_args, ir_copy(px, m->loop->iter_args.at[0]));
@@ -160,6 +165,7 @@ static const struct {
 	{ branch_without_yield, PROP_SSA, "MISSING_YIELD" },
 	{ yield_of_two, PROP_TYPE_CHECKED, "Numbers of yielded values and results differ" },
 	{ yield_of_another_type, PROP_TYPE_CHECKED, "A yielded value has another type" },
+	{ yield_without_a_value, PROP_SSA, "A body yields no value for a result" },
 	{ two_carried_one_result, PROP_TYPE_CHECKED, "Numbers of carried values and results" },
 	{ carried_of_another_type, PROP_TYPE_CHECKED, "A carried value has another type" },
 	{ bound_that_is_a_tile, PROP_TYPE_CHECKED, "A loop bound must be a scalar" },

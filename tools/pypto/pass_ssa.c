@@ -165,11 +165,15 @@ static bool region_visit(void *data, struct ir_node *node)
 		visit_part(r, IR_AS(node, if)->else_body);
 		return false;
 	case IR_FOR:
+		ir_walk(IR_AS(node, for)->start, region_visit, r);
+		ir_walk(IR_AS(node, for)->stop, region_visit, r);
+		ir_walk(IR_AS(node, for)->step, region_visit, r);
 		visit_inits(r, &IR_AS(node, for)->iter_args);
 		visit_part(r, IR_AS(node, for)->body);
 		return false;
 	case IR_WHILE:
 		visit_inits(r, &IR_AS(node, while)->iter_args);
+		ir_walk(IR_AS(node, while)->condition, region_visit, r);
 		visit_part(r, IR_AS(node, while)->body);
 		return false;
 	default:
@@ -191,6 +195,17 @@ static void forget_own(struct ssa *s, struct ir_node *region)
 	for (i = 0; i < vars.n; i++)
 		if (vars.at[i]->type->kind != TY_TENSOR && !var_map_get(&s->shared, vars.at[i]))
 			set_now(s, vars.at[i], NULL);
+}
+
+/* So does a parameter's name that regions alone use: its value is read nowhere. */
+static void forget_params(struct ssa *s, const struct ir_list *params)
+{
+	uint32_t i;
+
+	for (i = 0; i < params->n; i++)
+		if (params->at[i]->type->kind != TY_TENSOR &&
+		    !var_map_get(&s->shared, params->at[i]))
+			set_now(s, params->at[i], NULL);
 }
 
 static struct ir_node **versions_of(struct ssa *s, const struct ir_list *vars)
@@ -501,6 +516,7 @@ static struct ir_function *convert_function(struct px *px, struct ir_function *o
 	for (i = 0; i < old->n_returns; i++)
 		f->return_types[i] = ir_subst_type(&s.now, old->return_types[i]);
 	ir_walk(old->body, region_visit, &regions);
+	forget_params(&s, &old->params);
 	f->body = convert(&s, old->body);
 	return f;
 }

@@ -59,7 +59,10 @@ static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_
 		return;
 	}
 	for (i = 0; i < results->n; i++)
-		if (!type_compatible(yield->values.at[i]->type, results->at[i]->type))
+		if (!yield->values.at[i])
+			violation(v, PROP_SSA, stmt, "A body yields no value for a result",
+				  IR_AS(results->at[i], var)->name);
+		else if (!type_compatible(yield->values.at[i]->type, results->at[i]->type))
 			violation(v, PROP_TYPE_CHECKED, yield->values.at[i],
 				  "A yielded value has another type than the result",
 				  IR_AS(results->at[i], var)->name);
@@ -140,7 +143,8 @@ static void check_nesting_list(struct verify *v, const struct ir_list *list)
 	uint32_t i;
 
 	for (i = 0; i < list->n; i++)
-		check_nesting(v, list->at[i], false);
+		if (list->at[i])
+			check_nesting(v, list->at[i], false);
 }
 
 static bool visit(void *data, struct ir_node *node)

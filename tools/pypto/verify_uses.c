@@ -104,7 +104,8 @@ static void use_list(struct uses *u, const struct ir_list *values)
 	uint32_t i;
 
 	for (i = 0; i < values->n; i++)
-		ir_walk(values->at[i], use, u);
+		if (values->at[i])
+			ir_walk(values->at[i], use, u);
 }
 
 /* ---- Statements ---- */
