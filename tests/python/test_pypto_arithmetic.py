@@ -199,3 +199,102 @@ def test_smaller_of_two_is_not_a_reduction():
     with pytest.raises(pl.InvalidOperationError) as e:
         make("tile", "FP32", "pl.min(x, y)")
     assert "pl.minimum(a, b)" in e.value.errors[0].hint
+
+
+def nested(depth, turn):
+    """x inside of so many operators, and how numpy says it."""
+    text = "x"
+    for i in range(depth):
+        text = turn(text, i)
+    return text
+
+
+TURNS = {"number minus tile": ("FP32", lambda e, i: f"(1.0 - {e})", "pl.sub("),
+         "number beside a tile of its own": ("FP32", lambda e, i: f"(0.5 - ({e} + y))", "pl.sub("),
+         "number divided": ("INT32", lambda e, i: f"(90 // ({e} ^ 3))", "pl.div("),
+         "tile divided": ("INT32", lambda e, i: f"(({e} + 100) // 2)", "pl.divs("),
+         "remainder of a tile": ("FP32", lambda e, i: f"(({e} % 2.5) + y)", "pl.rem"),
+         "power": ("FP32", lambda e, i: f"(0.25 - {e} ** 2)", "pl.mul(")}
+
+
+@pytest.mark.parametrize("kind", ["tile", "tensor"])
+@pytest.mark.parametrize("turn", TURNS)
+def test_calls_grow_with_the_depth_of_an_expression_and_not_faster(kind, turn):
+    dtype, make_one, call = TURNS[turn]
+    counts = []
+    for depth in (7, 14):
+        lowered = passes.PassManager.get_strategy("Default", "a5").run_passes(make(kind, dtype, nested(depth, make_one)))
+        counts.append(str(lowered).count(call))
+    assert counts[0] >= 7 and counts[1] == 2 * counts[0]
+
+
+@pytest.mark.parametrize("kind", ["tile", "tensor"])
+@pytest.mark.parametrize("turn", TURNS)
+def test_deeply_nested_expression_agrees_with_numpy(kind, turn):
+    dtype, make_one, _ = TURNS[turn]
+    x, y, s = (v / 10 if dtype == "FP32" else v for v in values(dtype))
+    x = x if dtype == "FP32" else np.clip(np.abs(x), 4, 7)
+    expression = nested(14, make_one)
+    p = make(kind, dtype, expression)
+    want = golden(dtype, expression, x, y, s)
+    for made in (p, passes.PassManager.get_strategy("Default", "a5").run_passes(p)):
+        agree(dtype, ir.interpret(made, x, y, NUMPY[dtype](s)), want)
+
+
+def test_function_on_a_tile_and_a_number_computes_its_operand_once():
+    for kind in ("tile", "tensor"):
+        for call in ("pl.sub(1.0, pl.exp(x))", "pl.maximum(pl.exp(x), 1.0)", "pl.rem(pl.exp(x), 2.0)", "s % pl.exp(x)"):
+            text = str(make(kind, "FP32", call))
+            assert text.count("pl.exp(") + text.count("pl.tensor.exp(") == 1
+
+
+@pytest.mark.parametrize("lines", [
+    ["_v0 = pl.load(b, [0, 0], [16, 32])", "z = (x + 1.0) ** 2", "t = _v0 + z"],
+    ["z = (x + 1.0) ** 2", "_v0 = y + 0.0", "t = (2.0 - (z + _v0)) + _v0"],
+    ["t = y", "for _v0 in pl.range(2):", "    t = t + (x * 2.0) ** 2", "    t = t + _v0"],
+    ["_v7 = y + 0.0", "t = _v7 + (x + 1.0) ** 2"],
+])
+def test_hidden_names_are_none_of_the_author(lines):
+    p = tile_program("FP32", lines)
+    again = pl.parse(str(p))
+    ir.assert_structural_equal(again, p)
+    x, y, s = values("FP32")
+    made = {"x": x, "y": y}
+    exec("\n".join(lines).replace("pl.load(b, [0, 0], [16, 32])", "y").replace("pl.range", "range"), made)
+    for q in (p, again, passes.PassManager.get_strategy("Default", "a5").run_passes(again)):
+        agree("FP32", ir.interpret(q, x, y, s), made["t"])
+
+
+@pytest.mark.parametrize("condition", ["pl.getval((t + 1.0) ** 2, 0) < 100.0", "pl.getval(1.0 - t * 2.0, 0) > -9.0",
+                                       "pl.getval(pl.sub(2.0, t + 1.0), 0) > -9.0"])
+@pytest.mark.parametrize("loop, place", [
+    (["t = x", "while {}:", "    t = t + 1.0"], "user.py:9:15"),
+    (["for (t,) in pl.while_(init_values=(x,)):", "    pl.cond({})", "    t = pl.yield_(t + 1.0)"], "user.py:9:21")])
+def test_condition_of_a_loop_that_needs_statements_is_refused(condition, loop, place):
+    with pytest.raises(pl.UnsupportedFeatureError, match="The condition of a while loop cannot call an operator") as e:
+        tile_program("FP32", [line.replace("{}", condition) for line in loop])
+    assert len(e.value.errors) == 1 and place in str(e.value)
+    assert "again at the end of the body" in e.value.errors[0].hint
+
+
+def test_condition_of_a_loop_may_call_an_inline_function_that_is_one_expression():
+    @pl.inline
+    def twice(v):
+        return v * 2
+
+    @pl.inline
+    def stepped(v):
+        w = v * 2
+        return w
+
+    def count(double):
+        @pl.function
+        def k(n: pl.Scalar[pl.INDEX]) -> pl.Scalar[pl.INDEX]:
+            while double(n) < 10:
+                n = n + 1
+            return n
+        return k
+
+    assert ir.interpret(count(twice), 1) == 5
+    with pytest.raises(pl.UnsupportedFeatureError, match="The condition of a while loop cannot call an inline function"):
+        count(stepped)

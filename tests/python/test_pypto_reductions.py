@@ -208,8 +208,9 @@ def test_rows_that_no_tile_holds_are_reduced_in_parts(shape, axis):
     for op, golden in REDUCTIONS.items():
         want = golden(x.astype("float64"), axis=axis, keepdims=True)
         p = opaque({"x": shape}, want.shape, f"pl.{op}(x, axis={axis})")
-        np.testing.assert_allclose(ir.interpret(p, x), want, rtol=1e-4, atol=1e-2)
-        passes.PassManager.get_strategy("Default").run_passes(p)
+        lowered = passes.PassManager.get_strategy("Default").run_passes(p)
+        for made in (p, lowered):
+            np.testing.assert_allclose(ir.interpret(made, x), want, rtol=1e-4, atol=1e-2)
 
 
 @pytest.mark.parametrize("platform, backend, shape", [("a5sim", "PTO", (1, 50000)), ("a2a3sim", "CCE", (3, 5011))])
@@ -225,3 +226,10 @@ def test_row_of_more_than_64_parts_is_refused_in_plain_words():
     with pytest.raises(pl.CompileError, match=r"A row of \[1, 1000000\] is too long for a tile") as e:
         passes.PassManager.get_strategy("Default").run_passes(p)
     assert e.value.span.line == 5
+
+
+@pytest.mark.parametrize("shape", [(90,), (9000,)])
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_reduction_of_one_dimension_is_refused_by_the_shape_of_the_author(op, shape):
+    with pytest.raises(pl.InvalidOperationError, match=rf"requires at least 2 dimensions, but got \[{shape[0]}\]"):
+        opaque({"x": shape}, (1,), f"pl.{op}(x)")

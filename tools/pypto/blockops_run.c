@@ -155,8 +155,8 @@ static bool choose_blocks(struct tiles *t)
 			  "Reduce parts of the rows, with tile operators inside pl.incore()");
 		return false;
 	}
-	columns = block_of(columns, room / unit * unit < 4096 || t->run->rows ? room / unit * unit :
-			   4096);
+	columns = block_of(columns, room / unit * unit < LONG_ROW || t->run->rows ?
+				    room / unit * unit : LONG_ROW);
 	t->block[t->rank - 1] = (columns + unit - 1) / unit * unit;
 	if (t->run->swaps) {
 		square_blocks(t, unit);

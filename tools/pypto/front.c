@@ -226,6 +226,7 @@ static void front_function_body(struct front *f, const struct py_node *def)
 	unsigned int errors = f->px->n_errors;
 
 	f->stmts = &stmts;
+	f->n_hidden = front_hidden_start(f, def);
 	front_body(f, &def->body);
 	if (!f->returned && f->func->n_returns && errors == f->px->n_errors)
 		diag_add(f->px, DIAG_TYPE, def->span,

@@ -165,6 +165,10 @@ bool front_is_long(const struct ir_node *x);
 /* Tensor operator @op, row_sum or row_max, along the last axis, in parts where no tile holds a row. */
 struct ir_node *front_reduce_rows(struct front *f, const struct px_op *op, struct ir_node *x,
 				  struct span span);
+/* @e as something that can stand in several places: a hidden variable, unless it is a name. */
+struct ir_node *front_named(struct front *f, struct ir_node *e);
+/* The first number of hidden variables whose name, and those that follow, @def does not use. */
+unsigned int front_hidden_start(const struct front *f, const struct py_node *def);
 /* A tile or tensor like @like, full of @scalar. */
 struct ir_node *front_spread(struct front *f, struct ir_node *like, struct ir_node *scalar,
 			     struct span span);

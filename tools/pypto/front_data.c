@@ -4,6 +4,7 @@
  * the left is spread over a tile where the operator does not commute; what no instruction does is
  * made of several, over operands that have got names.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "front.h"
@@ -16,6 +17,65 @@ bool front_is_data(const struct ir_node *e)
 static const char *space_of(const struct ir_node *e)
 {
 	return e->type->kind == TY_TENSOR ? "tensor" : "block";
+}
+
+/* ---- Operands that stand in several places ---- */
+
+static unsigned int more(unsigned int a, unsigned int b)
+{
+	return a > b ? a : b;
+}
+
+/* One more than the number of a name like those of front_named(), or 0. */
+static unsigned int number_after(const char *name)
+{
+	size_t digits = strncmp(name, "_v", 2) ? 0 : strspn(name + 2, "0123456789");
+
+	return digits && digits < 10 && !name[2 + digits] ? (unsigned int)atoi(name + 2) + 1 : 0;
+}
+
+static unsigned int numbers_in(const struct py_node *node);
+
+static unsigned int numbers_of(const struct py_list *list)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		n = more(n, numbers_in(list->at[i]));
+	return n;
+}
+
+static unsigned int numbers_in(const struct py_node *node)
+{
+	unsigned int n = node && node->name ? number_after(node->name) : 0;
+
+	if (!node)
+		return 0;
+	n = more(more(n, numbers_in(node->x)), more(numbers_in(node->y), numbers_in(node->z)));
+	n = more(more(n, numbers_of(&node->args)), numbers_of(&node->keywords));
+	return more(more(n, numbers_of(&node->body)), numbers_of(&node->orelse));
+}
+
+unsigned int front_hidden_start(const struct front *f, const struct py_node *def)
+{
+	unsigned int n = numbers_in(def);
+	uint32_t i;
+
+	for (i = 0; i < f->dynamics.n; i++)
+		n = more(n, number_after(IR_AS(f->dynamics.at[i], var)->name));
+	return n;
+}
+
+struct ir_node *front_named(struct front *f, struct ir_node *e)
+{
+	struct ir_node *var;
+
+	if (!e || ir_is_var(e) || ir_is_const(e))
+		return e;
+	var = ir_var(f->px, px_printf(f->px, "_v%u", f->n_hidden++), e->type, e->span);
+	front_emit(f, ir_assign(f->px, var, e, e->span));
+	return var;
 }
 
 /* ---- Calls ---- */
@@ -84,26 +144,18 @@ struct ir_node *front_pair(struct front *f, const struct px_op *op, struct ir_no
 		return front_pair(f, op, right, left, span);
 	if (second && op->scalar)
 		return call_two(f, op_find(op->scalar), left, right, span);
-	if (first)
+	if (first) {
+		right = front_named(f, right);
 		left = front_spread(f, right, left, span);
-	if (second)
+	}
+	if (second) {
+		left = front_named(f, left);
 		right = front_spread(f, left, right, span);
+	}
 	return left && right ? call_two(f, op, left, right, span) : NULL;
 }
 
 /* ---- Operators made of several ---- */
-
-/* @e as something that can stand in several places. */
-static struct ir_node *named(struct front *f, struct ir_node *e)
-{
-	struct ir_node *var;
-
-	if (!e || ir_is_var(e) || ir_is_const(e))
-		return e;
-	var = ir_var(f->px, px_printf(f->px, "_v%u", f->n_hidden++), e->type, e->span);
-	front_emit(f, ir_assign(f->px, var, e, e->span));
-	return var;
-}
 
 /* front_pair() of operands that may be missing, by the operator's name. */
 static struct ir_node *pair(struct front *f, const char *name, struct ir_node *a, struct ir_node *b,
@@ -138,14 +190,14 @@ static struct ir_node *floor_divide(struct front *f, struct ir_node *a, struct i
 			  "Use pl.cast(a / b, pl.INT32, mode='floor'), or pl.rem() for the remainder");
 		return NULL;
 	}
+	b = front_named(f, b);
 	if (!front_is_data(a))
 		a = front_spread(f, b, a, span);
-	a = named(f, a);
-	b = named(f, b);
+	a = front_named(f, a);
 	q = pair(f, "div", a, b, span);
 	if (!q || !dtype_is_signed(dtype))
 		return q;
-	q = named(f, q);
+	q = front_named(f, q);
 	left = pair(f, "sub", a, pair(f, "mul", q, b, span), span);
 	left = pair(f, "sub", pair(f, "rem", a, b, span), left, span);
 	return pair(f, "sub", q, pair(f, "div", left, b, span), span);
@@ -179,7 +231,7 @@ static struct ir_node *power(struct front *f, struct ir_node *a, struct ir_node 
 			  "For positive a use pl.exp(pl.log(a) * b); pl.sqrt(a) is a ** 0.5");
 		return NULL;
 	}
-	x = named(f, a);
+	x = front_named(f, a);
 	for (a = x; a && n > 1; n--)
 		a = pair(f, "mul", a, x, span);
 	return a;
@@ -293,13 +345,12 @@ struct ir_node *front_data_abs(struct front *f, struct ir_node *x, struct span s
 		return call_one(f, "abs", x, span);
 	if (!dtype_is_signed(dtype))
 		return x;
-	x = named(f, x);
+	x = front_named(f, x);
 	return pair(f, "maximum", x, call_one(f, "neg", x, span), span);
 }
 
 /* ---- Rows that no tile holds ---- */
 
-#define LONG_ROW	4096	/* elements: several operators at once still hold them */
 #define MOST_PARTS	64
 
 static int64_t constant_of(const struct ir_node *e)
@@ -316,7 +367,7 @@ static int64_t last_extent(const struct ir_node *x)
 
 bool front_is_long(const struct ir_node *x)
 {
-	int64_t n = x->type->kind == TY_TENSOR ? last_extent(x) : 0;
+	int64_t n = x->type->kind == TY_TENSOR && x->type->shape.n > 1 ? last_extent(x) : 0;
 
 	return n > LONG_ROW && n <= (int64_t)LONG_ROW * MOST_PARTS;
 }
@@ -348,14 +399,14 @@ struct ir_node *front_reduce_rows(struct front *f, const struct px_op *op, struc
 
 	if (!front_is_long(x))
 		return call_one(f, op->pl, x, span);
-	x = named(f, x);
+	x = front_named(f, x);
 	for (at = 0; at < n; at += step) {
 		part = columns_of(f, x, at, n - at < step ? n - at : step, span);
-		part = part ? call_one(f, op->pl, named(f, part), span) : NULL;
+		part = part ? call_one(f, op->pl, front_named(f, part), span) : NULL;
 		if (!part)
 			return NULL;
-		all = all ? pair(f, combine, all, named(f, part), span) : part;
-		all = named(f, all);
+		all = all ? pair(f, combine, all, front_named(f, part), span) : part;
+		all = front_named(f, all);
 	}
 	return all;
 }

@@ -338,6 +338,22 @@ static void restore_variables(struct front *f, const struct loop_head *h,
 		bind_find(f, h->var->name)->variables = saved[i];
 }
 
+/* Computed before every round: what needs statements of its own cannot stand there. */
+static struct ir_node *loop_condition(struct front *f, const struct py_node *node)
+{
+	uint32_t before = f->stmts->n;
+	unsigned int inlined = f->n_inlined;
+	struct ir_node *condition = front_condition(f, node);
+
+	if (!condition || f->stmts->n == before)
+		return condition;
+	diag_hint(f->px, diag_add(f->px, DIAG_UNSUPPORTED, node->span,
+				  "The condition of a while loop cannot call an %s",
+				  f->n_inlined == inlined ? "operator" : "inline function"),
+		  "Compute it before the loop and again at the end of the body");
+	return NULL;
+}
+
 static int while_condition(struct front *f, const struct loop_head *h, struct ir_node **condition,
 			   struct py_list *rest)
 {
@@ -348,11 +364,9 @@ static int while_condition(struct front *f, const struct loop_head *h, struct ir
 	    !is_pl(f, first->x->x, "cond") || first->x->args.n != 1)
 		return syntax(f, first ? first->span : h->node->span,
 			      "First statement in pl.while_() body must be pl.cond(condition)", NULL);
-	*condition = front_condition(f, first->x->args.at[0]);
-	if (!*condition)
-		return -EINVAL;
 	*rest = (struct py_list){ body->at + 1, body->n - 1 };
-	return 0;
+	*condition = loop_condition(f, first->x->args.at[0]);
+	return *condition ? 0 : -EINVAL;
 }
 
 static struct ir_node *loop_node(struct front *f, const struct loop_head *h, struct ir_node *var,
@@ -463,7 +477,7 @@ int front_while(struct front *f, const struct py_node *node)
 	if (node->orelse.n)
 		return syntax(f, node->span, "A loop cannot have an else branch", NULL);
 	f->loop = &frame;
-	loop->condition = front_condition(f, node->x);
+	loop->condition = loop_condition(f, node->x);
 	loop->body = front_block(f, &node->body, node->span, NULL);
 	bind_end_body(f, mark);
 	bind_end_loop(f, mark, node->span);

@@ -631,6 +631,13 @@ static bool checks_first(const struct px_op *block, const struct px_op *tensor)
 	       (block && !strcmp(block->params, "t tile") && block->instr);
 }
 
+/* The number as second operand becomes a tile or tensor like the first. */
+static void spread_second(struct op_bind *b)
+{
+	b->early[0] = front_named(b->f, b->early[0]);
+	b->early[1] = front_spread(b->f, b->early[0], b->early[1], b->node->span);
+}
+
 static struct ir_node *apply_named(struct front *f, const struct py_node *node, const char *name,
 				   const struct px_op *block, const struct px_op *tensor)
 {
@@ -662,7 +669,7 @@ static struct ir_node *apply_named(struct front *f, const struct py_node *node, 
 			if (b.op->scalar)
 				b.op = op_find(b.op->scalar);
 			else
-				b.early[1] = front_spread(f, b.early[0], b.early[1], node->span);
+				spread_second(&b);
 		}
 		if (!b.early[1])
 			return NULL;

@@ -31,6 +31,9 @@ struct op_param {
 };
 #define OP_MAX_PARAMS	8
 
+/* Elements of a row that several operators on tiles at once still hold; longer ones go in parts. */
+#define LONG_ROW	4096
+
 const struct px_op *op_at(size_t i);		/* NULL behind the last */
 const struct px_op *op_find(const char *name);	/* NULL when unknown */
 /* By namespace ("block", "tensor", "system") and the name after pl. */

@@ -198,7 +198,7 @@ static bool is_long(const struct ir_list *shape)
 {
 	const struct ir_node *n = shape->n ? shape->at[shape->n - 1] : NULL;
 
-	return n && n->kind == IR_CONST_INT && IR_AS(n, const)->value > 4096;
+	return n && n->kind == IR_CONST_INT && IR_AS(n, const)->value > LONG_ROW;
 }
 
 /*
