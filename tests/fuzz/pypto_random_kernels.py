@@ -285,6 +285,19 @@ class Vector(Writer):
         self.block(budget)
         self.counters.pop()
 
+    def counted(self, budget):
+        """Loops inside a loop whose bounds are a number that it carries."""
+        k, i, j = self.fresh("k"), self.fresh("i"), self.fresh("j")
+        self.emit(f"{k} = {self.rng.choice(('0', '1', 'n'))}")
+        self.emit(self.rng.choice((f"for {i} in pl.range({self.rng.randint(0, 3)}):", f"while {k} < {self.rng.randint(0, 4)}:")))
+        self.depth += 1
+        self.emit(f"for {j} in pl.range({self.rng.choice((k, f'0, {k}', f'{k}, 4', f'{k} + 1', f'{k}, 0, -1', f'0, 4, {k} + 1'))}):")
+        self.counters.append(j)
+        self.block(budget)
+        self.counters.pop()
+        self.emit(f"{k} = {k} + 1")
+        self.depth -= 1
+
     def carried(self, budget):
         a = self.pick()
         b = self.pick(a.kind)
@@ -362,7 +375,7 @@ class Vector(Writer):
         self.counters.pop()
 
     def statements(self, budget):
-        compound = (self.loop, self.carried, self.branch, self.merged, self.while_loop, self.carried_while, self.chunked)
+        compound = (self.loop, self.counted, self.carried, self.branch, self.merged, self.while_loop, self.carried_while, self.chunked)
         while budget > 0:
             if budget > 2 and self.depth < 5 and self.rng.random() < 0.25:
                 part = self.rng.randint(1, budget - 1)

@@ -164,3 +164,27 @@ def test_a_number_as_condition_is_true_unless_it_is_0(tmp_path):
         kernels += [k for seed in range(4) for backend in ("PTO", "CCE")
                     for k in pypto_executed.kernels_of(text, seed, "a2a3", backend, tmp_path)]
     pypto_executed.check_kernels(kernels, "a2a3", tmp_path)
+
+
+@pytest.mark.parametrize("loop", ["pl.range(0, m)", "pl.range(m, 5)", "pl.range(0, m + 1)", "pl.range(m, -1, -2)", "pl.range(0, 6, m + 1)"])
+@pytest.mark.parametrize("outer, first", [("for i in pl.range(0, 4):", "0"), ("while m < 4:", "n")])
+def test_loops_count_to_what_another_loop_carries(outer, first, loop):
+    body = [f"m = {first}", outer, f"    for j in {loop}:", "        c = pl.add(c, 1.0)", "    m = m + 1"]
+    bounds = loop.removeprefix("pl.range")
+    for n in (0, 2):
+        start = 0 if first == "0" else n
+        wanted = sum(len(eval(f"range{bounds}", {"m": m})) for m in range(start, 4))  # pylint: disable=eval-used
+        a = np.ones((16, 16), "float32")
+        assert (after_passes(VECTOR, body, [a], n) == 1 + wanted).all()
+
+
+def test_an_orchestration_counts_to_what_a_loop_carries():
+    text = VECTOR + ("        o = pl.store(pl.add(c, 1.0), [0, 0], [16, 16], o)\n        return o\n"
+                     "    @pl.function(type=pl.FunctionType.Orchestration)\n"
+                     "    def main(self, x: pl.InOut[pl.Tensor[[16, 16], pl.FP32]], n: pl.INT64) -> pl.Tensor[[16, 16], pl.FP32]:\n"
+                     "        i = 0\n        while i < 4:\n            for j in pl.range(0, i):\n"
+                     "                x = self.k(x, n, x)\n            i = i + 1\n        return x\n")
+    program = passes.PassManager.get_strategy("Default").run_passes(pl.parse(text))
+    x = np.zeros((16, 16), "float32")
+    ir.interpret(program, x, 0)
+    assert (x == 6).all() and "< i" in _core.generate(program, "orchestration", "main", 0)

@@ -295,9 +295,13 @@ static struct ir_list results(struct memrefs *m, const struct ir_list *vars,
 void memref_for(struct memrefs *m, struct ir_for *s)
 {
 	struct ir_for *loop = ir_copy(m->px, &s->node);
-	struct ir_memref **buffers = carried(m, &s->iter_args, &loop->iter_args,
-					     life_start(&m->life, &s->node));
+	struct ir_memref **buffers;
 
+	loop->start = ir_subst(&m->now, s->start);
+	loop->stop = ir_subst(&m->now, s->stop);
+	loop->step = ir_subst(&m->now, s->step);
+	buffers = carried(m, &s->iter_args, &loop->iter_args,
+			  life_start(&m->life, &s->node));
 	wish(m, s->body, buffers);
 	loop->body = memref_body(m, s->body, buffers);
 	loop->return_vars = results(m, &s->return_vars, buffers);
