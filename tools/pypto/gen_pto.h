@@ -128,7 +128,8 @@ bool cce_movement(struct pto_gen *g, const struct ir_node *var, const struct ir_
 /* gen_pto_op.c, gen_pto_move.c, gen_pto_reduce.c: operators */
 void pto_operator(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 bool pto_is_elementwise(const struct px_op *op);
-/* What an instruction with tile operands of equal types computes in. */
+#define DT_NONE	0xff	/* no element type; 0 is DT_BOOL */
+/* What an instruction with tile operands of equal types computes in; DT_NONE: types differ. */
 unsigned int pto_compute_dtype(const struct ir_call *call, const struct ir_type *result);
 
 /* gen_pto_cast.c: one tile as elements of the other's type; @mode: of a cast, or this one */

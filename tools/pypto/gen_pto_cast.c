@@ -31,8 +31,6 @@ static bool is_direct(struct pto_gen *g, unsigned int from, unsigned int to)
 					    g->arch);
 }
 
-#define DT_NONE		0xff
-
 /* The type to go to first where the machine does not convert directly; DT_NONE: there is no way. */
 static unsigned int through(unsigned int from, unsigned int to)
 {

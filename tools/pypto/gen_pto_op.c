@@ -135,34 +135,34 @@ static struct pto_tile *converted(struct pto_gen *g, struct pto_tile *t, unsigne
 	return other;
 }
 
-/* An operand in the shape and, unless @dtype is 0, the element type of the operation. */
+/* An operand in the shape and, unless @dtype is DT_NONE, the element type of the operation. */
 static struct pto_tile *fit(struct pto_gen *g, struct pto_tile *t, const struct pto_tile *like,
 			    unsigned int dtype)
 {
 	if (t->type->dtype == DT_BOOL && dtype == DT_BOOL)
 		return pto_mask_fit(g, t, like);
-	if (t->type->dtype == DT_BOOL && dtype)
+	if (t->type->dtype == DT_BOOL && dtype != DT_NONE)
 		t = converted(g, t, dtype);
 	if (!pto_same_extents(t, like))
 		t = pto_spread(g, t, like);
-	if (dtype && t->type->dtype != dtype)
+	if (dtype != DT_NONE && t->type->dtype != dtype)
 		t = converted(g, t, dtype);
 	return pto_is_column(t) ? pto_row(g, t) : t;
 }
 
 unsigned int pto_compute_dtype(const struct ir_call *call, const struct ir_type *result)
 {
-	unsigned int dtype = 0;
+	unsigned int dtype = DT_NONE;
 	uint32_t i;
 
 	if (call->op->rule == rule_cast)
-		return 0;
+		return DT_NONE;
 	if (result->dtype != DT_BOOL || call->op->rule == rule_sel)
 		return result->dtype;
 	for (i = 0; i < call->args.n; i++)
 		if (call->args.at[i] && call->args.at[i]->type->kind == TY_TILE)
-			dtype = dtype ? dtype_promote(dtype, call->args.at[i]->type->dtype) :
-					call->args.at[i]->type->dtype;
+			dtype = dtype == DT_NONE ? call->args.at[i]->type->dtype :
+				dtype_promote(dtype, call->args.at[i]->type->dtype);
 	return dtype;
 }
 

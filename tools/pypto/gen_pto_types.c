@@ -28,7 +28,7 @@ static const char *instr_of(struct pto_gen *g, const struct ir_node *var,
 
 	if (pto_is_elementwise(call->op)) {
 		*dtype = pto_compute_dtype(call, var->type);
-		return *dtype ? call->op->instr : NULL;
+		return *dtype != DT_NONE && *dtype != DT_BOOL ? call->op->instr : NULL;
 	}
 	if (!op_is(call->op, "block") || !call->args.n || call->op->rule == rule_sels)
 		return NULL;
