@@ -298,3 +298,16 @@ def test_condition_of_a_loop_may_call_an_inline_function_that_is_one_expression(
     assert ir.interpret(count(twice), 1) == 5
     with pytest.raises(pl.UnsupportedFeatureError, match="The condition of a while loop cannot call an inline function"):
         count(stepped)
+
+
+@pytest.mark.parametrize("dtype", ["UINT8", "UINT32", "INT16", "INT32"])
+def test_all_bits_of_integers_are_inverted(dtype):
+    p = pl.parse("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+                 f"    def k(self, a: pl.Tensor[[8, 32], pl.{dtype}], o: pl.Out[pl.Tensor[[8, 32], pl.{dtype}]]"
+                 f") -> pl.Tensor[[8, 32], pl.{dtype}]:\n"
+                 "        return pl.store(~pl.load(a, [0, 0], [8, 32]), [0, 0], [8, 32], o)\n")
+    info = np.iinfo(dtype.lower())
+    a = np.random.default_rng(5).integers(info.min, info.max, (8, 32), dtype.lower(), endpoint=True)
+    o = np.zeros_like(a)
+    ir.interpret(p, a, o, function="k")
+    assert (o == ~a).all()

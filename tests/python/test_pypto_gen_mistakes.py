@@ -131,14 +131,20 @@ def test_a_wrong_return_annotation_is_one_mistake():
 
 def test_what_only_the_cpp_compiler_refuses_is_a_mistake_of_the_author(tmp_path, monkeypatch):
     from pypto import runtime
+    from simpler_setup import KernelCompiler
+
+    def refuse(*_):
+        raise RuntimeError("k.cpp:7:3: error: a static assertion of the headers\nk.cpp:9:1: error: another")
+
     monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path))
-    p = pl.parse(KERNEL.replace("BODY", "        x = pl.matmul(x, x)") + f'''
+    monkeypatch.setattr(KernelCompiler, "compile_incore", refuse)
+    p = pl.parse(KERNEL.replace("BODY", "        x = pl.add(x, x)") + f'''
     @pl.function(type=pl.FunctionType.Orchestration)
     def main(self, a: {T}, o: pl.Out[{T}]) -> {T}:
         o = self.k(a, 1, o)
         return o
 ''', "user.py")
     for backend in ("PTO", "CCE"):
-        with pytest.raises(pl.CompileError) as info:
+        with pytest.raises(pl.CompileError, match="refuses kernel 'k': a static assertion of the headers") as info:
             runtime.compile(p, "a2a3sim", backend)
-        assert (info.value.span.filename, info.value.span.line) == ("user.py", 7)
+        assert (info.value.span.filename, info.value.span.line) == ("user.py", 5)

@@ -186,3 +186,12 @@ def test_operands_of_products_are_in_their_memories(strategy, line, message, pla
     with pytest.raises(pl.InvalidOperationError, match=re.escape(message)) as info:
         passes.PassManager.get_strategy(strategy).run_passes(pl.parse(text))
     assert (info.value.span.line, info.value.span.column) == place
+
+
+@pytest.mark.parametrize("dtype, bits", [("INT8", 8), ("INT16", 16), ("INT32", 32), ("UINT32", 32)])
+@pytest.mark.parametrize("form, name", [("x << {}", "shls"), ("x >> {}", "shrs"), ("pl.shls(x, {})", "shls"), ("pl.shrs(x, {})", "shrs")])
+def test_shifts_by_as_many_bits_as_there_are_are_refused(dtype, bits, form, name):
+    vector(f"t = {form.format(bits - 1)}", dtype)
+    with pytest.raises(pl.InvalidOperationError, match=re.escape(f"pl.{name}() cannot shift {dtype} elements by {bits} bits")) as info:
+        vector(f"t = {form.format(bits)}", dtype)
+    assert info.value.hint == f"Shift by 0 to {bits - 1} bits"

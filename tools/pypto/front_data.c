@@ -305,13 +305,16 @@ struct ir_node *front_data_binary(struct front *f, enum ir_kind kind, const char
 		       span);
 }
 
-/* All bits inverted: -x - 1 where the instruction for it does not compute. */
+/* All bits inverted: -x - 1, or ^ with all bits, where the instruction for it does not compute. */
 static struct ir_node *invert(struct front *f, struct ir_node *x, struct span span)
 {
 	unsigned int dtype = x->type->dtype;
 
 	if (dtype == DT_INT16 || dtype == DT_UINT16 || dtype == DT_BOOL)
 		return call_one(f, "not_", x, span);
+	if (dtype == DT_UINT8 || dtype == DT_UINT32)
+		return pair(f, "xor", x, ir_int(f->px, dtype == DT_UINT8 ? UINT8_MAX : UINT32_MAX,
+						DT_INDEX, span), span);
 	if (dtype_is_int(dtype) && dtype_is_signed(dtype))
 		return pair(f, "sub", call_one(f, "neg", x, span),
 			    ir_int(f->px, 1, DT_INDEX, span), span);

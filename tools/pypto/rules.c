@@ -211,9 +211,26 @@ const struct ir_type *rule_tensor_scalar(struct op_use *use)
 	return rule_scalar(use);
 }
 
+/* The machine takes the count modulo the width, or not; nobody means that. */
+static bool shift_fits(struct op_use *use)
+{
+	const struct ir_node *count = use->args.at[1];
+	unsigned int bits = dtype_info(arg_type(use, 0)->dtype)->bits;
+
+	if (strncmp(use->op->pl, "sh", 2) || count->kind != IR_CONST_INT ||
+	    (uint64_t)IR_AS(count, const)->value < bits)
+		return true;
+	diag_hint(use->px, diag_add(use->px, DIAG_OPERATION, use->span,
+				    "pl.%s() cannot shift %s elements by %lld bits", use->op->pl,
+				    dtype_name(arg_type(use, 0)->dtype),
+				    (long long)IR_AS(count, const)->value),
+		  "Shift by 0 to %u bits", bits - 1);
+	return false;
+}
+
 const struct ir_type *rule_scalar_int(struct op_use *use)
 {
-	return need_int(use, arg_type(use, 0)) ? rule_scalar(use) : NULL;
+	return need_int(use, arg_type(use, 0)) && shift_fits(use) ? rule_scalar(use) : NULL;
 }
 
 const struct ir_type *rule_ternary(struct op_use *use)
