@@ -169,7 +169,7 @@ def test_valid_region_of_a_tile_is_that_of_the_number_beside_it():
     ("INT32", "2 ** x", "takes a constant exponent, 1 to 8", "pl.exp"),
     ("FP32", "x & y", "requires integer tile dtype, but got FP32", "pl.cast(x, pl.INT32)"),
     ("FP32", "~x", "Operator '~' is not defined for FP32 elements", "pl.cast(x, pl.INT32)"),
-    ("UINT8", "~x", "Operator '~' is not defined for UINT8 elements", "Use ^"),
+    ("UINT64", "~x", "Operator '~' is not defined for UINT64 elements", "Use ^"),
     ("INT32", "x + 1.5", "cannot take a FP32 scalar with INT32 elements", "pl.cast(x, pl.FP32)"),
     ("INT32", "1.5 - x", "cannot take a FP32 scalar with INT32 elements", "pl.cast(x, pl.FP32)"),
     ("UINT8", "x + 300", "cannot take 300, which does not fit into UINT8", None),

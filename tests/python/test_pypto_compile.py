@@ -117,21 +117,35 @@ def test_kernel_config(blend, tmp_path):
                                "core_type": "aiv"}]
 
 
-def test_what_the_assembler_refuses_is_told_at_the_authors_line(tmp_path):
+STRICT_PTOAS = '''#!/usr/bin/python3
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+at = next(i for i, line in enumerate(lines, 1) if "pto.tadd " in line)
+text = "'pto.tadd' op is not liked"
+sys.exit(json.dumps([{"severity": "error", "line": at, "message": text, "hint": "pto.tsub"}])
+         if "--json-diagnostics" in sys.argv else text)
+'''
+
+
+def test_what_the_assembler_refuses_is_told_at_the_authors_line(tmp_path, monkeypatch):
+    ptoas = tmp_path / "ptoas"
+    ptoas.write_text(STRICT_PTOAS)
+    ptoas.chmod(0o755)
+    monkeypatch.setenv("PTOAS_ROOT", str(tmp_path))
     p = pl.parse('''
 @pl.program
 class P:
     @pl.function(type=pl.FunctionType.InCore)
     def k(self, a: pl.Tensor[[16, 16], pl.FP32], o: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
         t = pl.load(a, [0, 0], [16, 16])
-        u = pl.move(t, target_memory=pl.MemorySpace.Mat)
-        o = pl.store(t, [0, 0], [16, 16], o)
+        u = pl.add(t, t)
+        o = pl.store(u, [0, 0], [16, 16], o)
         return o
-''', "move.py")
-    with pytest.raises(pl.CompileError, match=r"pl\.move\(t\) cannot be done on a2a3: t is \[16, 16\] of FP32") as error:
-        ir.compile(p, tmp_path)
-    assert (error.value.span.filename, error.value.span.line, error.value.span.column) == ("move.py", 7, 13)
-    assert "pto." not in error.value.message + error.value.hint and "'pto.tmov' op does not move" in error.value.note
+''', "add.py")
+    with pytest.raises(pl.CompileError, match=r"pl\.add\(t, t\) cannot be done on a2a3: t is \[16, 16\] of FP32") as error:
+        ir.compile(p, tmp_path / "out")
+    assert (error.value.span.filename, error.value.span.line, error.value.span.column) == ("add.py", 7, 13)
+    assert "pto." not in error.value.message + error.value.hint and "'pto.tadd' op is not liked" in error.value.note
 
 
 def run(folder, platform, arrays):
