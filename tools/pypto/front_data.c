@@ -89,16 +89,7 @@ static struct ir_node *call_one(struct front *f, const char *name, struct ir_nod
 	return front_apply(f, op_find_pl(space_of(x), name), args, NULL, 0, span);
 }
 
-static struct ir_node *call_two(struct front *f, const struct px_op *op, struct ir_node *a,
-				struct ir_node *b, struct span span)
-{
-	struct ir_list args = { 0 };
-
-	list_push(f->px, &args, a);
-	list_push(f->px, &args, b);
-	return front_apply(f, op, args, NULL, 0, span);
-}
-
+/* @c may be missing. */
 static struct ir_node *call_three(struct front *f, const struct px_op *op, struct ir_node *a,
 				  struct ir_node *b, struct ir_node *c, struct span span)
 {
@@ -106,8 +97,15 @@ static struct ir_node *call_three(struct front *f, const struct px_op *op, struc
 
 	list_push(f->px, &args, a);
 	list_push(f->px, &args, b);
-	list_push(f->px, &args, c);
+	if (c)
+		list_push(f->px, &args, c);
 	return front_apply(f, op, args, NULL, 0, span);
+}
+
+static struct ir_node *call_two(struct front *f, const struct px_op *op, struct ir_node *a,
+				struct ir_node *b, struct span span)
+{
+	return call_three(f, op, a, b, NULL, span);
 }
 
 struct ir_node *front_spread(struct front *f, struct ir_node *like, struct ir_node *scalar,

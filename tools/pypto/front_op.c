@@ -590,11 +590,6 @@ static struct ir_node *scalar_call(struct front *f, const struct py_node *node, 
 	return second ? front_arith(f, is_min ? IR_MIN : IR_MAX, first, second, node->span) : NULL;
 }
 
-static bool is_array(const struct ir_type *type)
-{
-	return type->kind == TY_TILE || type->kind == TY_TENSOR;
-}
-
 /* Both kinds of operands exist: the first argument decides. */
 static const struct px_op *dispatch(struct front *f, const struct py_node *node, const char *name,
 				    const struct px_op *block, const struct px_op *tensor,
@@ -614,7 +609,7 @@ static const struct px_op *dispatch(struct front *f, const struct py_node *node,
 	if (!*first)
 		return NULL;
 	kind = (*first)->type->kind;
-	if (is_array((*first)->type))
+	if (front_is_data(*first))
 		return kind == TY_TILE ? block : tensor;
 	if (kind != TY_SCALAR)
 		diag_add(f->px, DIAG_OPERATION, node->span,
@@ -647,7 +642,7 @@ static struct ir_node *apply_named(struct front *f, const struct py_node *node, 
 		b.op = dispatch(f, node, name, block, tensor, &b.early[0]);
 		if (b.early[0] && b.early[0]->type->kind == TY_SCALAR)
 			return scalar_call(f, node, name, b.early[0]);
-		if (!b.early[0] || !is_array(b.early[0]->type))
+		if (!b.early[0] || !front_is_data(b.early[0]))
 			return NULL;
 		if (!b.op) {
 			struct diag *diag = diag_add(f->px, DIAG_OPERATION, node->span,

@@ -103,6 +103,8 @@ struct pto_tile *pto_window(struct pto_gen *g, const struct ir_node *var, const 
 const char *pto_tile_type(struct pto_gen *g, const struct ir_type *type, uint8_t space);
 /* What the assembler calls a memory. */
 const char *pto_space(uint8_t space);
+/* Name of the platform, in messages. */
+const char *pto_platform(const struct pto_gen *g);
 /* A buffer of the compiler's, for one operation. */
 struct pto_tile *pto_scratch(struct pto_gen *g, const struct ir_type *type, uint8_t space);
 /* The same buffer as one row: what element-wise instructions take (D5). */

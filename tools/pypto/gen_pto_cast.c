@@ -127,7 +127,7 @@ static void refuse(struct pto_gen *g, unsigned int from, unsigned int to)
 
 	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION, at,
 				  "%s elements are not converted to %s on %s", dtype_name(from),
-				  dtype_name(to), g->arch == ARCH_A5 ? "a5" : "a2a3"),
+				  dtype_name(to), pto_platform(g)),
 		  "%s", ways(g, from, to));
 }
 

@@ -291,7 +291,7 @@ static void no_way(struct pto_gen *g, const struct ir_call *call, uint8_t from, 
 		    "These are filled from Mat: pl.load(..., target_memory=pl.MemorySpace.Mat) first" :
 		    "Store it into a tensor, and load that",
 		    "There is no way from %s to %s on %s", enum_name(EN_MEMORY_SPACE, from),
-		    enum_name(EN_MEMORY_SPACE, to), g->arch == ARCH_A5 ? "a5" : "a2a3");
+		    enum_name(EN_MEMORY_SPACE, to), pto_platform(g));
 }
 
 static void put_move(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)

@@ -58,7 +58,7 @@ static bool instr_fits(struct pto_gen *g, const char *instr, unsigned int dtype)
 	return takes(instr, dtype, pto_dtype(g, dtype, g->at), g->arch);
 }
 
-static const char *platform(const struct pto_gen *g)
+const char *pto_platform(const struct pto_gen *g)
 {
 	return g->arch == ARCH_A5 ? "a5" : "a2a3";
 }
@@ -74,7 +74,7 @@ static bool indices_fit(struct pto_gen *g, const struct ir_call *call)
 		return true;
 	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION,
 				  call->node.span.line ? call->node.span : g->at,
-				  "pl.gather() takes INT32 indices on %s, but got %s", platform(g),
+				  "pl.gather() takes INT32 indices on %s, but got %s", pto_platform(g),
 				  dtype_name(dtype)),
 		  "Convert them with pl.cast(indices, pl.INT32)");
 	return false;
@@ -126,7 +126,7 @@ bool pto_types_fit(struct pto_gen *g, const struct ir_node *var, const struct ir
 	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION,
 				  call->node.span.line ? call->node.span : g->at,
 				  "pl.%s() does not compute with %s elements on %s, only with %s",
-				  call->op->pl, dtype_name(dtype), platform(g), text_str(&good)),
+				  call->op->pl, dtype_name(dtype), pto_platform(g), text_str(&good)),
 		  "Convert the operands with pl.cast(), and the result back");
 	return false;
 }
