@@ -148,6 +148,47 @@ static void pool_keeps_chunks_of_an_ended_arena_for_the_next_one(void **state)
 	assert_int_equal(pool.spare_bytes, 0);
 }
 
+static void chunks_of_a_growing_arena_become_larger_up_to_a_huge_page(void **state)
+{
+	const size_t huge_page = (size_t)2 << 20;
+	struct arena_pool pool = ARENA_POOL(64 << 20);
+	struct arena a, small;
+	size_t bytes, last = 0, n_huge = 0;
+	int i, n_chunks = 0;
+	char *p, *end = NULL;
+
+	(void)state;
+	arena_init(&a, 1024, 0);
+	a.pool = &pool;
+	a.grows = true;
+	for (i = 0; i < 10000; i++) {
+		p = arena_alloc(&a, 1000, 1);
+		assert_non_null(p);
+		memset(p, i, 1000);
+		if (a.end == end)
+			continue;
+		end = a.end;
+		n_chunks++;
+		bytes = (size_t)(a.end - p);
+		assert_true(bytes > 3 * last || bytes > huge_page - 64);
+		assert_true(bytes <= huge_page);
+		n_huge += bytes > huge_page - 64;
+		last = bytes;
+	}
+	assert_int_equal(n_huge, 5);
+	assert_in_range(n_chunks, 8, 12);
+	arena_fini(&a);
+	assert_true(pool.spare_bytes > 10000 * 1000);
+
+	arena_init(&small, 1024, 0);
+	small.pool = &pool;
+	small.grows = true;
+	assert_non_null(arena_alloc(&small, 8, 8)); /* leaves the large ones to arenas that fill them */
+	assert_int_equal(small.end - small.cur, 1024 - 8);
+	arena_fini(&small);
+	arena_pool_drain(&pool);
+}
+
 static void *use_the_pool(void *pool)
 {
 	struct arena a;
@@ -244,6 +285,7 @@ int main(void)
 		cmocka_unit_test(reset_keeps_chunks_up_to_the_bound),
 		cmocka_unit_test(arena_without_bound_frees_everything_at_reset),
 		cmocka_unit_test(pool_keeps_chunks_of_an_ended_arena_for_the_next_one),
+		cmocka_unit_test(chunks_of_a_growing_arena_become_larger_up_to_a_huge_page),
 		cmocka_unit_test(threads_share_a_pool),
 		cmocka_unit_test(reused_memory_is_zeroed_on_request),
 		cmocka_unit_test(strings_and_blocks_are_copied),

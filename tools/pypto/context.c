@@ -32,6 +32,7 @@ void px_init(struct px *px)
 	memset(px, 0, sizeof(*px));
 	arena_init(&px->arena, 0, 0);
 	px->arena.pool = &pool;
+	px->arena.grows = true;
 	px->diags_end = &px->diags;
 }
 

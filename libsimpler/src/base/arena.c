@@ -100,13 +100,17 @@ void arena_pool_drain(struct arena_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* The first of the chunks at @link with room for @bytes; *@spare_bytes falls by its size. */
-static struct arena_chunk *take_chunk(struct arena_chunk **link, size_t bytes, size_t *spare_bytes)
+/*
+ * The first of the chunks at @link with room for @bytes, unless that is more than @most;
+ * *@spare_bytes falls by its size.
+ */
+static struct arena_chunk *take_chunk(struct arena_chunk **link, size_t bytes, size_t most,
+				      size_t *spare_bytes)
 {
 	struct arena_chunk *c;
 
 	for (; (c = *link); link = &c->next) {
-		if (c->bytes < bytes)
+		if (c->bytes < bytes || c->bytes > most)
 			continue;
 		*link = c->next;
 		*spare_bytes -= c->bytes;
@@ -115,14 +119,15 @@ static struct arena_chunk *take_chunk(struct arena_chunk **link, size_t bytes, s
 	return NULL;
 }
 
-static struct arena_chunk *arena_take_spare(struct arena *a, size_t bytes)
+static struct arena_chunk *arena_take_spare(struct arena *a, size_t bytes, size_t wanted)
 {
-	struct arena_chunk *c = take_chunk(&a->spare, bytes, &a->spare_bytes);
+	struct arena_chunk *c = take_chunk(&a->spare, bytes, SIZE_MAX, &a->spare_bytes);
+	size_t most = a->grows ? 2 * wanted : SIZE_MAX;
 
 	if (c || !a->pool)
 		return c;
 	pthread_mutex_lock(&a->pool->lock);
-	c = take_chunk(&a->pool->spare, bytes, &a->pool->spare_bytes);
+	c = take_chunk(&a->pool->spare, bytes, most, &a->pool->spare_bytes);
 	pthread_mutex_unlock(&a->pool->lock);
 	return c;
 }
@@ -140,15 +145,13 @@ static struct arena_chunk *allocate_huge(size_t *bytes)
 	return c;
 }
 
-static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
+static struct arena_chunk *arena_new_chunk(size_t bytes)
 {
 	struct arena_chunk *c;
 
-	if (bytes < a->chunk_bytes)
-		bytes = a->chunk_bytes;
 	if (bytes > PTRDIFF_MAX - sizeof(*c))
 		return NULL;
-	c = bytes < HUGE_PAGE ? malloc(sizeof(*c) + bytes) : allocate_huge(&bytes);
+	c = sizeof(*c) + bytes < HUGE_PAGE ? malloc(sizeof(*c) + bytes) : allocate_huge(&bytes);
 	if (!c)
 		return NULL;
 	c->bytes = bytes;
@@ -156,13 +159,30 @@ static struct arena_chunk *arena_new_chunk(struct arena *a, size_t bytes)
 	return c;
 }
 
+/*
+ * Bytes of the next chunk, if no allocation needs more. An arena that grows takes four times what
+ * the newest has, and whole huge pages as soon as at least half of one is wanted.
+ */
+static size_t next_chunk_bytes(const struct arena *a)
+{
+	size_t bytes = a->grows && a->used ? 4 * a->used->bytes : 0;
+
+	if (bytes >= HUGE_PAGE / 2)
+		bytes = HUGE_PAGE - sizeof(struct arena_chunk);
+	return bytes > a->chunk_bytes ? bytes : a->chunk_bytes;
+}
+
 /* A chunk with room for @bytes becomes the one that is filled. */
 static int arena_grow(struct arena *a, size_t bytes)
 {
-	struct arena_chunk *c = arena_take_spare(a, bytes);
+	size_t wanted = next_chunk_bytes(a);
+	struct arena_chunk *c;
 
+	if (wanted < bytes)
+		wanted = bytes;
+	c = arena_take_spare(a, bytes, wanted);
 	if (!c)
-		c = arena_new_chunk(a, bytes);
+		c = arena_new_chunk(wanted);
 	if (!c)
 		return -1;
 	c->next = a->used;

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_chunk;
@@ -33,7 +34,9 @@ struct arena {
 	size_t chunk_bytes;
 	size_t keep_bytes;
 	size_t spare_bytes;
-	struct arena_pool *pool;	/* NULL, or set after arena_init(); outlives the arena */
+	/* set after arena_init(): */
+	struct arena_pool *pool;	/* or NULL; outlives the arena */
+	bool grows;			/* chunks become larger, up to a huge page, the more there are */
 };
 
 /**
@@ -48,7 +51,7 @@ void arena_reset(struct arena *a);
 
 /**
  * arena_fini() - all allocations end, and all memory is freed or goes to the pool; the arena is as
- * after arena_init(), of that pool
+ * after arena_init(), of that pool, and grows as it did
  */
 void arena_fini(struct arena *a);
 
