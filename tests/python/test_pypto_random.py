@@ -28,7 +28,7 @@ def test_damaged_programs_are_refused_at_a_place(first):
 @pytest.mark.parametrize("seed, platform, backend", [
     (0, "a2a3sim", "CCE"), (0, "a5sim", "PTO"), (177, "a2a3sim", "PTO")])
 def test_chips_compute_what_the_interpreter_does(seed, platform, backend):
-    pypto_random.check_chip(seed, platform, backend)
+    assert pypto_random.check_chip(seed, platform, backend)
 
 
 @pytest.mark.parametrize("first", [2000, 2100])  # a2a3, a5

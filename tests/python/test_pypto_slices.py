@@ -124,3 +124,39 @@ def test_a_slice_whose_rows_lie_apart_is_not_reshaped(platform, backend):
     with pytest.raises(pl.CompileError, match="rows lie apart in its tile cannot be reshaped") as e:
         runtime.compile(program, platform=platform, backend_type=backend)
     assert e.value.span.line == 7
+
+
+EDGE = """
+@pl.program
+class Edge:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[10, 32], pl.FP32], y: pl.Out[pl.Tensor[[10, 32], pl.FP32]]) -> pl.Tensor[[10, 32], pl.FP32]:
+        t = pl.load(x, [0, 0], [16, 32], valid_shapes=[10, 32])
+        y = pl.store(pl.add(t, t), [{row}, 0], [{rows}, 32], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[10, 32], pl.FP32], y: pl.InOut[pl.Tensor[[10, 32], pl.FP32]]):
+        self.k(x, y)
+"""
+
+
+@pytest.mark.parametrize("row, rows, written", [(0, 16, 10), (4, 6, 6), (0, 12, 10)])
+def test_what_a_store_writes_of_a_tile_that_is_valid_in_part_lies_in_the_tensor(row, rows, written):
+    x, want = X[:10, :32].copy(), np.zeros((10, 32), "float32")
+    want[row:row + written] = 2 * x[:written]
+    program = pl.parse(EDGE.format(row=row, rows=rows))
+    y = np.zeros_like(x)
+    ir.interpret(program, x, y)
+    np.testing.assert_array_equal(y, want)
+    for platform, backend in COMBINATIONS:
+        y = np.zeros_like(x)
+        runtime.compile(program, platform=platform, backend_type=backend)(x, y)
+        np.testing.assert_array_equal(y, want)
+
+
+@pytest.mark.parametrize("row, rows, text", [(1, 16, "offset 1, extent 10 in dimension 0"), (5, 6, "offset 5, extent 6 in dimension 0")])
+def test_a_store_beyond_the_tensor_is_refused(row, rows, text):
+    with pytest.raises(pl.InvalidOperationError, match=text) as refused:
+        pl.parse(EDGE.format(row=row, rows=rows))
+    assert refused.value.span.line == 7

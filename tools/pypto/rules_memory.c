@@ -145,15 +145,33 @@ const struct ir_type *rule_load(struct op_use *use)
 	return rule_place(use, type, space) ? type : NULL;
 }
 
+/* D4: of the region @extents only what is valid of the tile is written. */
+static struct ir_list written_extents(struct op_use *use, const struct ir_list *extents,
+				      const struct ir_list *valid)
+{
+	struct ir_list out = list_copy(use->px, extents);
+	uint32_t i, skip = extents->n - valid->n;
+
+	for (i = skip; i < extents->n; i++) {
+		struct ir_node *v = valid->at[i - skip];
+
+		if (v->kind != IR_CONST_INT || dim_value(v) < dim_value(out.at[i]))
+			out.at[i] = v;
+	}
+	return out;
+}
+
 const struct ir_type *rule_store(struct op_use *use)
 {
 	const struct ir_type *tile = arg_type(use, 0), *tensor = arg_type(use, 3);
 	const struct ir_list *have = tile->view.valid.n ? &tile->view.valid : &tile->shape;
-	struct ir_list shape = { 0 };
+	struct ir_list shape = { 0 }, written;
 	uint32_t i;
 
-	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape) ||
-	    !inside(use, arg_list(use, 1), arg_list(use, 2), &tensor->shape))
+	if (!same_length(use, 1, 2) || !region_shape(use, arg_list(use, 2), &shape))
+		return NULL;
+	written = written_extents(use, arg_list(use, 2), shape.n == have->n ? have : &shape);
+	if (!inside(use, arg_list(use, 1), &written, &tensor->shape))
 		return NULL;
 	if (tile->dtype != tensor->dtype &&
 	    ((strcmp(use->op->name, "block.l0c_store") && tile->view.fractal != 1024) ||
