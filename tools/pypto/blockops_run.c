@@ -30,11 +30,6 @@ struct tiles {
 	struct var_map tile;		/* tensor -> its tile */
 };
 
-static int64_t constant(const struct ir_node *e)
-{
-	return e->kind == IR_CONST_INT ? IR_AS(e, const)->value : -1;
-}
-
 static const struct ir_call *call_of(const struct ir_node *s)
 {
 	return IR_AS(IR_AS(s, assign)->value, call);
@@ -117,7 +112,7 @@ static void square_blocks(struct tiles *t, int64_t unit)
 		return;	/* row by row */
 
 	for (d = t->rank - 2; d < t->rank; d++) {
-		int64_t extent = constant(t->run->shape->at[d]);
+		int64_t extent = dim_value(t->run->shape->at[d]);
 
 		t->block[d] = extent < 0 || extent > SQUARE ? SQUARE :
 			      (extent + unit - 1) / unit * unit;
@@ -147,7 +142,7 @@ static bool choose_blocks(struct tiles *t)
 	widths(t, &most, &least);
 	room = budget(t, most);
 	unit = 32 / least;
-	columns = constant(shape->at[t->rank - 1]);
+	columns = dim_value(shape->at[t->rank - 1]);
 	if (t->run->rows && (columns < 0 || (columns + unit - 1) / unit * unit > room)) {
 		diag_hint(t->b->px, diag_add(t->b->px, DIAG_COMPILE, t->run->span,
 					     "A row of %s is too long for a tile",
@@ -163,7 +158,7 @@ static bool choose_blocks(struct tiles *t)
 		return true;
 	}
 	if (t->rank > 1)
-		t->block[t->rank - 2] = block_of(constant(shape->at[t->rank - 2]),
+		t->block[t->rank - 2] = block_of(dim_value(shape->at[t->rank - 2]),
 						 room / t->block[t->rank - 1] ?
 						 room / t->block[t->rank - 1] : 1);
 	return true;
@@ -176,8 +171,8 @@ static bool spans_dim(const struct tiles *t, const struct ir_list *shape, uint32
 {
 	uint32_t skip = t->rank - shape->n;
 
-	return d >= skip && (constant(shape->at[d - skip]) != 1 ||
-			     constant(t->run->shape->at[d]) == 1);
+	return d >= skip && (dim_value(shape->at[d - skip]) != 1 ||
+			     dim_value(t->run->shape->at[d]) == 1);
 }
 
 struct rect {
@@ -443,7 +438,7 @@ static void loop_dim(struct tiles *t, uint32_t d)
 	t->b->out = &body;
 	t->at.at[d] = loop->loop_var;
 	t->valid.at[d] = block_index(px, block, t->run->span);
-	if (constant(extent) < 0 || constant(extent) % block) {
+	if (dim_value(extent) < 0 || dim_value(extent) % block) {
 		left = ir_binary(px, IR_SUB, extent, loop->loop_var, DT_INDEX, t->run->span);
 		valid = block_var(t->b, "n", type_scalar(px, DT_INDEX), t->run->span);
 		list_push(px, &body, ir_assign(px, valid,
@@ -469,7 +464,7 @@ static void write_dim(struct tiles *t, uint32_t d)
 		return;
 	}
 	extent = t->run->shape->at[d];
-	if (constant(extent) < 0 || constant(extent) > t->block[d]) {
+	if (dim_value(extent) < 0 || dim_value(extent) > t->block[d]) {
 		loop_dim(t, d);
 		return;
 	}

@@ -11,7 +11,7 @@
 
 bool front_is_data(const struct ir_node *e)
 {
-	return e->type->kind == TY_TILE || e->type->kind == TY_TENSOR;
+	return type_is_data(e->type);
 }
 
 static const char *space_of(const struct ir_node *e)
@@ -354,16 +354,11 @@ struct ir_node *front_data_abs(struct front *f, struct ir_node *x, struct span s
 
 #define MOST_PARTS	64
 
-static int64_t constant_of(const struct ir_node *e)
-{
-	return e->kind == IR_CONST_INT ? IR_AS(e, const)->value : -1;
-}
-
 static int64_t last_extent(const struct ir_node *x)
 {
 	const struct ir_list *shape = &x->type->shape;
 
-	return shape->n ? constant_of(shape->at[shape->n - 1]) : -1;
+	return shape->n ? dim_value(shape->at[shape->n - 1]) : -1;
 }
 
 bool front_is_long(const struct ir_node *x)

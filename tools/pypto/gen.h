@@ -39,6 +39,7 @@ const char *gen_upper(struct px *px, const char *name);
 
 /* Core of a kernel; a mistake when it mixes both kinds of work (D16). */
 enum gen_core gen_core(struct px *px, const struct ir_function *f);
+bool gen_has_pipes(const struct ir_function *f);	/* some parameter is a pipe */
 /* Which parameter the @i-th returned value is a later state of; -1: none. */
 int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i);
 /* Symbolic extents in the types of tensor parameters, in order of first appearance. */
@@ -138,6 +139,8 @@ struct gen_place gen_pto_place(struct px *px, const struct ir_program *program,
 			       const struct ir_function *f, enum gen_arch arch, unsigned int line);
 /* "pl.gemv(x, y): x is [1, 48] of FP32 in Left, y is ..." in the author's names. */
 const char *gen_call_text(struct px *px, const struct ir_call *call);
+/* What every kernel file includes and defines, after the standard headers. */
+void gen_kernel_includes(struct text *out);
 /* kernels/<core>/<f>.cpp of the CCE back end: section 11. */
 const char *gen_cce(struct px *px, const struct ir_program *program, const struct ir_function *f,
 		    enum gen_arch arch);

@@ -12,15 +12,23 @@
 
 static const char *tile_class(struct pto_gen *g, const struct pto_tile *t)
 {
-	static const char *const classes[] = { "", "Vec", "Mat", "Left", "Right", "Acc", "Bias", "",
-					       "ScaleLeft", "ScaleRight" };
-	static const char *const pads[] = { "", ", PadValue::Zero", ", PadValue::Max",
-					    ", PadValue::Min" };
-	static const char *const boxes[] = { "NoneBox", "RowMajor", "ColMajor" };
+	static const char *const classes[] = {
+		[MS_DDR] = "", [MS_VEC] = "Vec", [MS_MAT] = "Mat", [MS_LEFT] = "Left",
+		[MS_RIGHT] = "Right", [MS_ACC] = "Acc", [MS_BIAS] = "Bias",
+		[MS_LEFT_SCALE] = "ScaleLeft", [MS_RIGHT_SCALE] = "ScaleRight",
+	};
+	static const char *const pads[] = {
+		[TILE_PAD_NULL] = "", [TILE_PAD_ZERO] = ", PadValue::Zero",
+		[TILE_PAD_MAX] = ", PadValue::Max", [TILE_PAD_MIN] = ", PadValue::Min",
+	};
+	static const char *const boxes[] = {
+		[TL_NONE_BOX] = "NoneBox", [TL_ROW_MAJOR] = "RowMajor", [TL_COL_MAJOR] = "ColMajor",
+	};
 	const struct ir_type *type = t->type;
 	const char *blayout = strstr(t->v.type, "blayout=col_major") ? "ColMajor" : "RowMajor";
 	const char *element = type->dtype == DT_BOOL ? "int8_t" : gen_c_type(g->cxx, type, g->at);
 
+	_Static_assert(sizeof(classes) / sizeof(classes[0]) == MS_SPACES, "a class for each memory");
 	if (t->space == MS_LEFT && g->arch == ARCH_A2A3)
 		blayout = "RowMajor";
 	return px_printf(g->px,
@@ -173,16 +181,6 @@ const char *cce_global(struct pto_gen *g, const struct cce_tensor *t, const stru
 	return name;
 }
 
-static bool all_constant(const struct ir_list *sizes)
-{
-	uint32_t d;
-
-	for (d = 0; d < sizes->n; d++)
-		if (sizes->at[d]->kind != IR_CONST_INT)
-			return false;
-	return true;
-}
-
 /* The tensor's window, moved to where it is used. */
 static const char *window(struct pto_gen *g, const struct cce_tensor *t,
 			  const struct ir_list *offsets, const struct ir_list *sizes)
@@ -191,7 +189,7 @@ static const char *window(struct pto_gen *g, const struct cce_tensor *t,
 	const char *name = t->global;
 	uint32_t d;
 
-	if (!name || !all_constant(sizes) || !shape_equal(sizes, &t->window))
+	if (!name || !shape_is_constant(sizes) || !shape_equal(sizes, &t->window))
 		name = cce_global(g, t, sizes);
 	text_printf(&place, "%s_tensor->start_offset", t->name);
 	for (d = 0; d < offsets->n; d++)

@@ -404,17 +404,7 @@ static const char *put_head(struct pto_gen *g)
 		text_put(&out, "#include <algorithm>\n");
 	if (g->cxx->uses_math)
 		text_put(&out, "#include <cmath>\n");
-	text_put(&out,
-"#include <pto/pto-inst.hpp>\n"
-"#include \"tensor.h\"\n"
-"#include \"intrinsic.h\"\n\n"
-"using namespace pto;\n\n"
-"#ifndef __gm__\n"
-"#define __gm__\n"
-"#endif\n\n"
-"#ifndef __aicore__\n"
-"#define __aicore__ [aicore]\n"
-"#endif\n\n");
+	gen_kernel_includes(&out);
 	gen_expr_helpers(g->cxx, &out);
 	text_put(&out,
 "extern \"C\" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t* args)\n"
@@ -426,22 +416,13 @@ static const char *put_head(struct pto_gen *g)
 static struct pto_gen *cce_new(struct px *px, const struct ir_program *program,
 			       const struct ir_function *f, enum gen_arch arch)
 {
-	struct pto_gen *g = px_new(px, struct pto_gen);
+	struct pto_gen *g = pto_gen_new(px, program, f, arch);
 
 	g->cxx = px_new(px, struct gen_cxx);
-	g->px = g->views.px = g->allocs.px = g->body.px = px;
-	g->values.px = g->tiles.px = g->tensors.px = g->known.px = px;
-	g->nonnegative.px = g->pipes.px = g->tuples.px = px;
 	g->cxx->px = g->cxx->out.px = g->cxx->names.px = px;
 	g->cxx->vars.px = g->cxx->nonnegative.px = px;
 	g->cxx->has_half = true;
-	g->program = program;
-	g->f = f;
-	g->arch = arch;
-	g->at = f->node.span;
 	g->indent = 1;
-	g->core = gen_core(px, f);
-	g->extents = gen_extents(px, f);
 	return g;
 }
 

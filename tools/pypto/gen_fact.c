@@ -80,6 +80,16 @@ enum gen_core gen_core(struct px *px, const struct ir_function *f)
 	return s.cube ? CORE_CUBE : CORE_VECTOR;
 }
 
+bool gen_has_pipes(const struct ir_function *f)
+{
+	uint32_t p;
+
+	for (p = 0; p < f->params.n; p++)
+		if (f->params.at[p]->type->kind == TY_PIPE)
+			return true;
+	return false;
+}
+
 /* ---- Which parameter a returned value is ---- */
 
 struct root_scan {

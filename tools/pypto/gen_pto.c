@@ -204,16 +204,6 @@ static void put_views(struct pto_gen *g, const char ***strides)
 			put_view(g, g->f->params.at[p], strides[p]);
 }
 
-static bool has_pipes(const struct ir_function *f)
-{
-	uint32_t p;
-
-	for (p = 0; p < f->params.n; p++)
-		if (f->params.at[p]->type->kind == TY_PIPE)
-			return true;
-	return false;
-}
-
 /* Parameters, symbolic extents, then the strides of tensors that may have gaps. */
 static const char ***put_parameters(struct pto_gen *g, struct text *out)
 {
@@ -235,7 +225,7 @@ static const char ***put_parameters(struct pto_gen *g, struct text *out)
 		for (d = 0; d + 1 < type->shape.n; d++)
 			strides[p][d] = extra_parameter(g, out);
 	}
-	if (has_pipes(g->f) && g->arch == ARCH_A2A3) {
+	if (gen_has_pipes(g->f) && g->arch == ARCH_A2A3) {
 		g->gm_slots = px_printf(g->px, "%%arg%u", g->n_args);
 		text_printf(out, "%s%s: !pto.ptr<f32>", g->n_args++ ? ", " : "", g->gm_slots);
 	}
@@ -244,8 +234,8 @@ static const char ***put_parameters(struct pto_gen *g, struct text *out)
 
 /* ---- The function ---- */
 
-static struct pto_gen *gen_new(struct px *px, const struct ir_program *program,
-			       const struct ir_function *f, enum gen_arch arch)
+struct pto_gen *pto_gen_new(struct px *px, const struct ir_program *program,
+			    const struct ir_function *f, enum gen_arch arch)
 {
 	struct pto_gen *g = px_new(px, struct pto_gen);
 
@@ -288,7 +278,7 @@ static const char *put_function(struct pto_gen *g)
 	gen_body(g, g->f->body, NULL);
 	text_printf(&out, "module {\n  func.func @%s(%s)%s {\n",
 		    gen_function_name(g->px, g->f->name), text_str(&params),
-		    !has_pipes(g->f) ? "" : g->core == CORE_CUBE ?
+		    !gen_has_pipes(g->f) ? "" : g->core == CORE_CUBE ?
 		    " attributes {pto.kernel_kind = #pto.kernel_kind<cube>}" :
 		    " attributes {pto.kernel_kind = #pto.kernel_kind<vector>}");
 	text_printf(&out, "%s%s%s", text_str(&g->constants), text_str(&g->views),
@@ -314,7 +304,7 @@ const char *gen_pto(struct px *px, const struct ir_program *program, const struc
 
 	if (!is_kernel(px, f))
 		return NULL;
-	g = gen_new(px, program, f, arch);
+	g = pto_gen_new(px, program, f, arch);
 	head = put_function(g);
 	if (px->n_errors)
 		return NULL;
@@ -324,7 +314,7 @@ const char *gen_pto(struct px *px, const struct ir_program *program, const struc
 struct gen_place gen_pto_place(struct px *px, const struct ir_program *program,
 			       const struct ir_function *f, enum gen_arch arch, unsigned int line)
 {
-	struct pto_gen *g = gen_new(px, program, f, arch);
+	struct pto_gen *g = pto_gen_new(px, program, f, arch);
 	unsigned int before = count_lines(put_function(g));
 
 	if (line <= before || line - before > g->n_places)

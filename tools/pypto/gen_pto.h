@@ -74,7 +74,9 @@ struct pto_gen {
 	struct ir_list extents;
 };
 
-/* gen_pto.c */
+/* gen_pto.c; a generator for @f, without C++ */
+struct pto_gen *pto_gen_new(struct px *px, const struct ir_program *program,
+			    const struct ir_function *f, enum gen_arch arch);
 void pto_line(struct pto_gen *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *pto_temp(struct pto_gen *g);
 struct pto_value *pto_new_value(struct pto_gen *g, const char *name, const char *type);

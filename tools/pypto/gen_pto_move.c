@@ -121,16 +121,6 @@ static struct pto_value corner(struct pto_gen *g, struct pto_tile *t, const stru
 	return v;
 }
 
-static bool all_constant(const struct ir_list *list)
-{
-	uint32_t i;
-
-	for (i = 0; i < list->n; i++)
-		if (list->at[i]->kind != IR_CONST_INT)
-			return false;
-	return true;
-}
-
 /* Of an author's extent and a valid one the smaller; the author's is not larger (section 18). */
 static struct ir_node *stored_extent(struct ir_node *size, struct ir_node *valid,
 				     const struct ir_node *whole)
@@ -189,7 +179,7 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 		t = pto_mask_stored(g, t);
 	from = t->v;
 	if (!shape_equal(&sizes, valid))
-		from = all_constant(&sizes) && all_constant(valid) ? corner(g, t, &sizes) :
+		from = shape_is_constant(&sizes) && shape_is_constant(valid) ? corner(g, t, &sizes) :
 			partly(g, t, type_copy(g->px, t->type), &sizes);
 	p = partition(g, tensor, elements(call->args.at[1]), &sizes);
 	pto_line(g, "pto.tstore ins(%s : %s) outs(%s : %s)", from.name, from.type, p.name, p.type);
@@ -277,7 +267,7 @@ static struct pto_value exchanged(struct pto_gen *g, struct pto_tile *t)
 		list_push(g->px, &swapped, valid->at[1]);
 		list_push(g->px, &swapped, valid->at[0]);
 	}
-	if (!all_constant(&swapped))
+	if (!shape_is_constant(&swapped))
 		return partly(g, t, type, &swapped);
 	type->view.valid = swapped;
 	return pto_alias(g, t, type);

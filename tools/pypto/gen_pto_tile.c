@@ -117,9 +117,13 @@ static const char *layout_name(unsigned int layout)
 
 const char *pto_space(uint8_t space)
 {
-	static const char *const spaces[] = { "gm", "vec", "mat", "left", "right", "acc", "bias", "",
-					      "scaling", "scaling" };
+	static const char *const spaces[] = {
+		[MS_DDR] = "gm", [MS_VEC] = "vec", [MS_MAT] = "mat", [MS_LEFT] = "left",
+		[MS_RIGHT] = "right", [MS_ACC] = "acc", [MS_BIAS] = "bias",
+		[MS_LEFT_SCALE] = "scaling", [MS_RIGHT_SCALE] = "scaling",
+	};
 
+	_Static_assert(sizeof(spaces) / sizeof(spaces[0]) == MS_SPACES, "a name for each memory");
 	return spaces[space];
 }
 

@@ -114,8 +114,12 @@ const char *type_kind_name(const struct ir_type *type);		/* "TileType" */
 bool type_compatible(const struct ir_type *a, const struct ir_type *b);
 /* Compatible, and equal layouts, valid regions and memory references. */
 bool type_identical(const struct ir_type *a, const struct ir_type *b);
+bool type_is_data(const struct ir_type *type);			/* a tile or a tensor */
 bool shape_equal(const struct ir_list *a, const struct ir_list *b);
 bool dim_equal(const struct ir_node *a, const struct ir_node *b);
+bool shape_is_constant(const struct ir_list *shape);	/* every extent is a number */
+/* Value of a constant extent; -1 when it is symbolic. */
+int64_t dim_value(const struct ir_node *dim);
 /*
  * What an extent of a tile in a matrix buffer is padded to, so that it consists of whole boxes
  * whichever way they lie, and operands and results still agree; a single row is none.

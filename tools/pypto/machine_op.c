@@ -31,7 +31,9 @@ static int64_t extent(const struct ir_node *dim)
 
 const struct pto_type *machine_tile(struct machine *mc, const struct ir_type *type)
 {
-	static const uint8_t boxes[] = { PTO_NONE_BOX, PTO_BOX_ROW_MAJOR, PTO_BOX_COL_MAJOR };
+	static const uint8_t boxes[] = { [TL_NONE_BOX] = PTO_NONE_BOX,
+					 [TL_ROW_MAJOR] = PTO_BOX_ROW_MAJOR,
+					 [TL_COL_MAJOR] = PTO_BOX_COL_MAJOR };
 	enum pto_space space = machine_space(type->memref ? type->memref->space : MS_VEC);
 	struct pto_type t = {
 		.kind = PTO_T_TILE, .elem = (uint8_t)elem_of(mc, type->dtype), .rank = 2,
@@ -306,11 +308,14 @@ struct pto_op *machine_call(struct machine *mc, const struct ir_call *call, stru
 
 enum pto_space machine_space(enum memory_space space)
 {
-	static const uint8_t spaces[] = { PTO_SPACE_GM, PTO_SPACE_VEC, PTO_SPACE_MAT,
-					  PTO_SPACE_LEFT, PTO_SPACE_RIGHT, PTO_SPACE_ACC,
-					  PTO_SPACE_BIAS, PTO_SPACE_NONE,
-					  PTO_SPACE_SCALE_LEFT, PTO_SPACE_SCALE_RIGHT };
+	static const uint8_t spaces[] = {
+		[MS_DDR] = PTO_SPACE_GM, [MS_VEC] = PTO_SPACE_VEC, [MS_MAT] = PTO_SPACE_MAT,
+		[MS_LEFT] = PTO_SPACE_LEFT, [MS_RIGHT] = PTO_SPACE_RIGHT,
+		[MS_ACC] = PTO_SPACE_ACC, [MS_BIAS] = PTO_SPACE_BIAS,
+		[MS_LEFT_SCALE] = PTO_SPACE_SCALE_LEFT, [MS_RIGHT_SCALE] = PTO_SPACE_SCALE_RIGHT,
+	};
 
+	_Static_assert(sizeof(spaces) == MS_SPACES, "the assembler's memory for each");
 	return spaces[space];
 }
 

@@ -309,7 +309,7 @@ static const char *arg_problem(const struct ir_node *arg, char kind)
 	case 'x':
 		return type->kind == TY_TENSOR ? NULL : "a TensorType";
 	case 'a':
-		return type->kind == TY_TILE || type->kind == TY_TENSOR ? NULL :
+		return type_is_data(type) ? NULL :
 		       "a TensorType or TileType";
 	case 's':
 		return type->kind == TY_SCALAR ? NULL : "a ScalarType";

@@ -18,11 +18,6 @@ const struct ir_type *rule_error(struct op_use *use, const char *fmt, ...)
 	return NULL;
 }
 
-int64_t dim_value(const struct ir_node *dim)
-{
-	return dim->kind == IR_CONST_INT ? IR_AS(dim, const)->value : -1;
-}
-
 struct ir_node *rule_one(struct op_use *use)
 {
 	return ir_int(use->px, 1, DT_INDEX, use->span);

@@ -20,9 +20,6 @@ static inline const struct ir_list *arg_list(const struct op_use *use, unsigned 
 	return &IR_AS(use->args.at[i], tuple)->elements;
 }
 
-/* Value of a constant extent; -1 when it is symbolic. */
-int64_t dim_value(const struct ir_node *dim);
-
 /* Broadcast of two shapes into *out; false with a mistake. */
 bool rule_broadcast(struct op_use *use, const struct ir_list *a, const struct ir_list *b,
 		    struct ir_list *out);

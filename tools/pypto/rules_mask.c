@@ -38,11 +38,6 @@ static enum takes takes_of(const struct px_op *op)
 	return TAKES_NUMBERS;
 }
 
-static bool is_data(const struct ir_node *arg)
-{
-	return arg && (arg->type->kind == TY_TILE || arg->type->kind == TY_TENSOR);
-}
-
 bool rule_takes_masks(struct op_use *use)
 {
 	enum takes takes = takes_of(use->op);
@@ -50,7 +45,7 @@ bool rule_takes_masks(struct op_use *use)
 	uint32_t i;
 
 	for (i = 0; i < use->args.n; i++) {
-		if (!is_data(use->args.at[i]))
+		if (!use->args.at[i] || !type_is_data(use->args.at[i]->type))
 			continue;
 		mask |= use->args.at[i]->type->dtype == DT_BOOL;
 		number |= use->args.at[i]->type->dtype != DT_BOOL;

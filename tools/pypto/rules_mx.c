@@ -81,7 +81,7 @@ bool rule_takes(struct op_use *use, const struct ir_type *type)
 	if (is_view_of_scales(use, type))
 		return refuse(use, "Load the part from the tensor, or copy it with pl.extract()",
 			      "does not take a tile of FP8E8M0 scales"), false;
-	if ((type->kind != TY_TILE && type->kind != TY_TENSOR) || !dtype_is_small(type->dtype) ||
+	if (!type_is_data(type) || !dtype_is_small(type->dtype) ||
 	    only_moves(use->op->rule) || is_mx_product(use->op->rule) ||
 	    (!scale && (use->op->rule == rule_cast || is_product(use->op->rule))))
 		return true;

@@ -208,6 +208,11 @@ const char *type_kind_name(const struct ir_type *type)
 	return names[type->kind];
 }
 
+bool type_is_data(const struct ir_type *type)
+{
+	return type->kind == TY_TILE || type->kind == TY_TENSOR;
+}
+
 bool dim_equal(const struct ir_node *a, const struct ir_node *b)
 {
 	if (a == b)
@@ -218,6 +223,21 @@ bool dim_equal(const struct ir_node *a, const struct ir_node *b)
 		return IR_AS(a, const)->value == IR_AS(b, const)->value;
 	return ir_is_binary(a) && dim_equal(IR_AS(a, binary)->left, IR_AS(b, binary)->left) &&
 	       dim_equal(IR_AS(a, binary)->right, IR_AS(b, binary)->right);
+}
+
+int64_t dim_value(const struct ir_node *dim)
+{
+	return dim->kind == IR_CONST_INT ? IR_AS(dim, const)->value : -1;
+}
+
+bool shape_is_constant(const struct ir_list *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->n; i++)
+		if (shape->at[i]->kind != IR_CONST_INT)
+			return false;
+	return true;
 }
 
 bool shape_equal(const struct ir_list *a, const struct ir_list *b)
