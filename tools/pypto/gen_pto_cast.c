@@ -52,7 +52,10 @@ static unsigned int through(unsigned int from, unsigned int to)
 		{ DT_INT64, DT_BF16, DT_FP32 }, { DT_FP32, DT_UINT8, DT_INT16 },
 		{ DT_BF16, DT_INT8, DT_FP32 }, { DT_BF16, DT_UINT8, DT_FP32 },
 		{ DT_BF16, DT_UINT16, DT_FP32 }, { DT_INT16, DT_INT8, DT_FP16 },
-		{ DT_INT16, DT_UINT8, DT_FP16 },
+		{ DT_INT16, DT_UINT8, DT_FP16 }, { DT_INT32, DT_INT8, DT_INT16 },
+		{ DT_INT32, DT_UINT8, DT_INT16 }, { DT_UINT32, DT_INT8, DT_INT16 },
+		{ DT_UINT32, DT_UINT8, DT_INT16 }, { DT_UINT16, DT_INT8, DT_FP32 },
+		{ DT_UINT16, DT_UINT8, DT_FP32 },
 	};
 	size_t i;
 
@@ -107,13 +110,13 @@ int64_t pto_cast_mode(const struct ir_call *call)
 	return PTO_MODE_OF_TYPES;
 }
 
-/* What converts from @from at once and to @to at once. */
+/* What both convert to and from; between integers an integer, which keeps the low bits. */
 static const char *ways(struct pto_gen *g, unsigned int from, unsigned int to)
 {
-	static const uint8_t all[] = { DT_FP32, DT_FP16, DT_INT32, DT_INT16 };
+	static const uint8_t all[] = { DT_INT32, DT_INT16, DT_FP32, DT_FP16, DT_INT32, DT_INT16 };
 	size_t i;
 
-	for (i = 0; i < sizeof(all); i++)
+	for (i = dtype_is_int(from) && dtype_is_int(to) ? 0 : 2; i < sizeof(all); i++)
 		if (all[i] != from && all[i] != to && pto_converts_to(g, from, all[i]) &&
 		    pto_converts_to(g, all[i], to))
 			return px_printf(g->px, "Go by way of a type that holds the values: pl.cast(pl.cast(x, pl.%s), pl.%s)",
