@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gen_pto.h"
+#include "instr.h"
 
 /* ---- Lines ---- */
 
@@ -191,20 +192,6 @@ static struct pto_tile *scratch_for(struct pto_gen *g, const struct px_op *op,
 	return pto_scratch(g, type, MS_VEC);
 }
 
-static bool needs_scratch(const struct px_op *op)
-{
-	static const char *const names[] = {
-		"block.sel", "block.selc", "block.prelu", "block.rem", "block.rems", "block.xor",
-		"block.xors",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(op->name, names[i]))
-			return true;
-	return false;
-}
-
 static unsigned int given_operands(const struct px_op *op)
 {
 	struct op_param params[OP_MAX_PARAMS];
@@ -256,7 +243,7 @@ static void put_elementwise(struct pto_gen *g, const struct ir_node *var,
 	}
 	if (call->args.n > n && call->args.at[n])
 		add_tile(g, &o, pto_tile_of(g, call->args.at[n]));
-	else if (needs_scratch(call->op))
+	else if (instr_needs_scratch(call->op->instr))
 		add_tile(g, &o, scratch_for(g, call->op, to));
 	put_op(g, call->op->instr, text_str(&o.names), compare_text(g, call), text_str(&o.types),
 	       to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Element types of instructions. */
+/* Element types, memories and scratch of instructions. */
 #include <string.h>
 
 #include "../ptoas/ops.h"
@@ -35,6 +35,18 @@ bool instr_takes(const char *instr, const char *elem, unsigned int arch)
 	uint32_t mask = info ? info->types[arch] : 0;
 
 	return !mask || (mask & class_of(elem));
+}
+
+bool instr_needs_scratch(const char *instr)
+{
+	const struct pto_opinfo *info = pto_op_info(pto_op_find(instr, strlen(instr)));
+	const char *at = info ? info->sig : "";
+
+	/* "~u": the letter is of one character, and '?' behind it says that it may be left out */
+	for (; (at = strchr(at, '~')) != NULL; at += 2)
+		if (at[2] != '?')
+			return true;
+	return false;
 }
 
 static enum pto_space space_of(const char *name)

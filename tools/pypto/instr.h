@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which element types and memories an instruction works with: the assembler's tables (decisions.md D30). */
+/* What an instruction works with: element types, memories, scratch: the assembler (decisions.md D30). */
 #ifndef PYPTO_INSTR_H
 #define PYPTO_INSTR_H
 
@@ -9,6 +9,8 @@
 bool instr_takes(const char *instr, const char *elem, unsigned int arch);
 /* Whether one instruction converts tiles of @from to @to. */
 bool instr_converts(const char *from, const char *to, unsigned int arch);
+/* Whether it has an operand of scratch memory that must not be left out. */
+bool instr_needs_scratch(const char *instr);
 /* Whether one moves a tile between the memories ("mat", "left"). */
 bool instr_moves(const char *from, const char *to, unsigned int arch);
 
