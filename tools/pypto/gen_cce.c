@@ -28,7 +28,8 @@ static const char *tile_class(struct pto_gen *g, const struct pto_tile *t)
 	const char *blayout = strstr(t->v.type, "blayout=col_major") ? "ColMajor" : "RowMajor";
 	const char *element = type->dtype == DT_BOOL ? "int8_t" : gen_c_type(g->cxx, type, g->at);
 
-	_Static_assert(sizeof(classes) / sizeof(classes[0]) == MS_SPACES, "a class for each memory");
+	_Static_assert(sizeof(classes) / sizeof(classes[0]) == MS_SPACES,
+		       "a class for each memory");
 	if (t->space == MS_LEFT && g->arch == ARCH_A2A3)
 		blayout = "RowMajor";
 	return px_printf(g->px,

@@ -179,8 +179,8 @@ static void put_store(struct pto_gen *g, const struct ir_node *var, const struct
 		t = pto_mask_stored(g, t);
 	from = t->v;
 	if (!shape_equal(&sizes, valid))
-		from = shape_is_constant(&sizes) && shape_is_constant(valid) ? corner(g, t, &sizes) :
-			partly(g, t, type_copy(g->px, t->type), &sizes);
+		from = shape_is_constant(&sizes) && shape_is_constant(valid) ?
+			corner(g, t, &sizes) : partly(g, t, type_copy(g->px, t->type), &sizes);
 	p = partition(g, tensor, elements(call->args.at[1]), &sizes);
 	pto_line(g, "pto.tstore ins(%s : %s) outs(%s : %s)", from.name, from.type, p.name, p.type);
 	if (var)

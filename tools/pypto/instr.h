@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction works with: element types, memories, scratch: the assembler (decisions.md D30). */
+/* What instructions work with, by the tables of the assembler: types, memories, scratch (D30). */
 #ifndef PYPTO_INSTR_H
 #define PYPTO_INSTR_H
 
