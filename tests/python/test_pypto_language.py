@@ -605,3 +605,40 @@ def test_a_value_has_no_attributes():
     with pytest.raises(pl.UnsupportedFeatureError, match="'t' has no attribute 'shape' here") as info:
         kernel("t = pl.load(a, [0, 0], [16, 16])", "n = t.shape[0]")
     assert "pl.dim(" in info.value.hint and (info.value.span.line, info.value.span.column) == (4, 9)
+
+
+def test_the_smallest_integer_is_written_as_python_does():
+    text = ("import pypto.language as pl\n@pl.function\ndef f(x: pl.Tensor[[4, 8], pl.FP32]) -> pl.Tensor[[4, 8], pl.FP32]:\n"
+            "    n = -9223372036854775808\n    m = pl.const(-9223372036854775808, pl.INT64)\n    if n < m + 1:\n        x = x + 1\n    return x\n")
+    program = pl.parse(text)
+    assert ir.structural_equal(program, pl.parse(ir.python_print(program)))
+    one(pl.ParserTypeError, "Integer literal does not fit into 64 bits", "n = -9223372036854775809")
+    one(pl.ParserTypeError, "Integer literal does not fit into 64 bits", "n = 9223372036854775808")
+
+
+def test_an_unknown_name_in_an_annotation_is_told_at_its_place():
+    with pytest.raises(pl.ParserTypeError, match="Unknown shape variable: qq") as info:
+        pl.parse("@pl.function\ndef f(x: pl.Tensor[[qq, 64], pl.FP32]):\n    return x\n")
+    assert (info.value.span.line, info.value.span.column) == (2, 21)
+
+
+def test_lists_and_shapes_of_the_wrong_kind_are_shown():
+    one(pl.InvalidOperationError, "second argument to be a list of one or more integers, but got [0.0, 0]",
+        "t = pl.load(a, [0.0, 0], [16, 16])")
+    one(pl.InvalidOperationError, "a list of one or more positive integer constants, but got [0, 4]", "t = pl.create_tile([0, 4], pl.FP32)")
+    for shape, text in (("[16.5, 4]", "Shape element 0 must be int or pl.dynamic(), got float"), ("['a', 4]", "Shape element 0 must be"),
+                        ("[4, None]", "Shape element 1 must be int or pl.dynamic(), got NoneType")):
+        with pytest.raises(pl.ParserTypeError) as info:
+            pl.parse(f"@pl.function\ndef f(x: pl.Tensor[{shape}, pl.FP32]):\n    return x\n")
+        assert text in info.value.message
+
+
+def test_what_is_written_needs_a_name_and_the_error_says_so():
+    with pytest.raises(pl.ParserTypeError, match="is written, so it must be a variable") as info:
+        pl.parse("@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+                 "    def k(self, x: pl.Tensor[[16, 64], pl.FP32], y: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:\n"
+                 "        y = pl.store(pl.load(x, [0, 0], [16, 64]), [0, 0], [16, 64], y)\n        return y\n\n"
+                 "    @pl.function(type=pl.FunctionType.Orchestration)\n"
+                 "    def main(self, x: pl.Tensor[[16, 64], pl.FP32]) -> pl.Tensor[[16, 64], pl.FP32]:\n"
+                 "        return self.k(x, pl.create_tensor([16, 64], dtype=pl.FP32))\n")
+    assert info.value.hint == "Assign it to a name first: y = ..."

@@ -65,3 +65,37 @@ def test_chips_round_as_the_interpreter_does(platform, backend, mode):
     result = runtime.compile(p, platform=platform, backend_type=backend)(random)
     np.testing.assert_array_equal(result.ravel()[:len(INPUTS)].astype("float64"), MODES[mode])
     np.testing.assert_array_equal(result, ir.interpret(p, random))
+
+
+NAN = """
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[1, 8], pl.FP32], z: pl.Tensor[[1, 8], pl.FP32], y: pl.Out[pl.Tensor[[6, 8], pl.FP32]]
+          ) -> pl.Tensor[[6, 8], pl.FP32]:
+        t = pl.load(x, [0, 0], [1, 8])
+        u = pl.load(z, [0, 0], [1, 8])
+        y = pl.store(pl.maximum(t, u), [0, 0], [1, 8], y)
+        y = pl.store(pl.minimum(t, u), [1, 0], [1, 8], y)
+        y = pl.store(pl.partmax(t, u), [2, 0], [1, 8], y)
+        y = pl.store(pl.partmin(t, u), [3, 0], [1, 8], y)
+        y = pl.store(pl.maxs(t, 2.5), [4, 0], [1, 8], y)
+        y = pl.store(pl.mins(t, 2.5), [5, 0], [1, 8], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[1, 8], pl.FP32], z: pl.Tensor[[1, 8], pl.FP32]) -> pl.Tensor[[6, 8], pl.FP32]:
+        y = pl.create_tensor([6, 8], dtype=pl.FP32)
+        y = self.k(x, z, y)
+        return y
+"""
+
+
+@pytest.mark.parametrize("platform, backend", [("a2a3sim", "PTO"), ("a5sim", "CCE")])
+def test_of_two_numbers_that_are_not_ordered_the_first_is_taken(platform, backend):
+    x, z = np.full((1, 8), 2.5, "float32"), np.full((1, 8), 1.5, "float32")
+    x[0, :2], z[0, 1:4] = np.nan, np.nan
+    program = pl.parse(NAN)
+    want = ir.interpret(program, x, z)
+    assert np.isnan(want[:4, :2]).all() and (want[:4, 2:4] == 2.5).all()
+    np.testing.assert_array_equal(runtime.compile(program, platform, backend)(x, z), want)

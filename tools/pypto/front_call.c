@@ -83,9 +83,10 @@ static struct ir_node *call_argument(struct front *f, const struct ir_function *
 		return NULL;
 	}
 	if ((direction == DIR_OUT || direction == DIR_INOUT) && !ir_is_var(arg)) {
-		diag_add(f->px, DIAG_TYPE, at,
+		diag_hint(f->px, diag_add(f->px, DIAG_TYPE, at,
 			 "Argument '%s' of function '%s' is written, so it must be a variable",
-			 IR_AS(param, var)->name, callee->name);
+			 IR_AS(param, var)->name, callee->name),
+			  "Assign it to a name first: %s = ...", IR_AS(param, var)->name);
 		return NULL;
 	}
 	if ((direction == DIR_OUT || direction == DIR_INOUT) && front_read_only(f, arg)) {

@@ -92,8 +92,8 @@ static struct ir_node *dim_of_value(struct front *f, const struct py_node *node,
 			 (long long)value->i);
 	else
 		diag_add(f->px, DIAG_TYPE, node->span,
-			 "Shape '%s' element %u must be int or pl.dynamic(), got %s", shape, at,
-			 value_name(value));
+			 "Shape %s%s%selement %u must be int or pl.dynamic(), got %s",
+			 *shape ? "'" : "", shape, *shape ? "' " : "", at, value_name(value));
 	return NULL;
 }
 
@@ -105,7 +105,7 @@ static struct ir_node *annotation_dim(struct front *f, const struct py_node *nod
 	struct binding *b;
 
 	if (!rc)
-		return dim_of_value(f, node, &value, node->name ? node->name : "", at);
+		return dim_of_value(f, node, &value, node->kind == PY_NAME ? node->name : "", at);
 	if (node->kind != PY_NAME)
 		return front_value(f, node);
 	b = bind_find(f, node->name);

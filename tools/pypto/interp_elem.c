@@ -28,9 +28,9 @@ static double pair_float(int code, double a, double b)
 	case EL_DIV:
 		return a / b;
 	case EL_MAX:
-		return a > b || isnan(a) ? a : b;
+		return a < b ? b : a;	/* the first of two that are not ordered, as on the chip */
 	case EL_MIN:
-		return a < b || isnan(a) ? a : b;
+		return b < a ? b : a;
 	case EL_LRELU:
 		return a > 0 ? a : a * b;
 	default:	/* EL_REM: the sign is the divisor's */

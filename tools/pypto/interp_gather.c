@@ -134,8 +134,8 @@ static union cell part(int code, unsigned int dtype, union cell a, union cell b)
 	if (code == 0)
 		return (union cell){ .i = a.i + b.i };
 	if (is_float)
-		return (code == 1) == (a.f > b.f) ? a : b;
-	return (code == 1) == (a.i > b.i) ? a : b;
+		return (code == 1 ? a.f < b.f : b.f < a.f) ? b : a;
+	return (code == 1 ? a.i < b.i : b.i < a.i) ? b : a;
 }
 
 static struct iv *run_part(struct op_run *r)

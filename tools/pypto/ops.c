@@ -316,9 +316,9 @@ static const char *arg_problem(const struct ir_node *arg, char kind)
 	case 'i':
 		return is_int_scalar(arg) ? NULL : "an integer ScalarType";
 	case 'l':
-		return is_index_list(arg, false) ? NULL : "a list of integers";
+		return is_index_list(arg, false) ? NULL : "a list of one or more integers";
 	case 'n':
-		return is_index_list(arg, true) ? NULL : "a list of positive integer constants";
+		return is_index_list(arg, true) ? NULL : "a list of one or more positive integer constants";
 	case 'p':
 		return type->kind == TY_PIPE ? NULL : "a PipeType";
 	default:
@@ -354,7 +354,8 @@ static bool args_fit(struct op_use *use, const struct op_param *params, unsigned
 		diag_add(use->px, DIAG_OPERATION, use->span,
 			 "The operator %s requires %s argument to be %s, but got %s",
 			 use->op->name, ordinal(at - 1), want,
-			 arg->kind == IR_MAKE_TUPLE ? "a list" :
+			 arg->kind == IR_MAKE_TUPLE ?
+			 shape_text(use->px, &IR_AS(arg, tuple)->elements) :
 			 params[i].kind == 'i' && arg->type->kind == TY_SCALAR ?
 			 dtype_name(arg->type->dtype) : type_kind_name(arg->type));
 		return false;

@@ -236,6 +236,25 @@ static void expand_augmented(struct walk *w, struct py_node *node)
 	node->y = sum;
 }
 
+/* The only number that fits into 64 bits with a minus alone, -2^63, is a unary operator to Python. */
+static bool is_two_to_63(PyObject *value)
+{
+	bool is = PyLong_AsUnsignedLongLong(value) == 1ull << 63;
+
+	if (PyErr_Occurred())
+		PyErr_Clear();
+	return is;
+}
+
+static void fold_smallest(struct py_node *node)
+{
+	if (strcmp(node->name, "USub") || node->x->kind != PY_INT || !node->x->huge ||
+	    node->x->i != INT64_MIN)
+		return;
+	node->kind = PY_INT;
+	node->i = INT64_MIN;
+}
+
 static int walk_constant(struct walk *w, PyObject *ast, struct py_node *node)
 {
 	PyObject *value = PyObject_GetAttrString(ast, "value");
@@ -252,6 +271,8 @@ static int walk_constant(struct walk *w, PyObject *ast, struct py_node *node)
 		node->kind = PY_INT;
 		node->i = PyLong_AsLongLongAndOverflow(value, &overflow);
 		node->huge = overflow;
+		if (overflow && is_two_to_63(value))
+			node->i = INT64_MIN;
 	} else if (PyFloat_Check(value)) {
 		node->kind = PY_FLOAT;
 		node->f = PyFloat_AsDouble(value);
@@ -304,6 +325,8 @@ struct py_node *walk_node(struct walk *w, PyObject *ast)
 			node = NULL;
 		else if (!strcmp(name, "AugAssign"))
 			expand_augmented(w, node);
+		else if (node->kind == PY_UNARY)
+			fold_smallest(node);
 	}
 	Py_LeaveRecursiveCall();
 	return node;

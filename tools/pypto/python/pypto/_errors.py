@@ -155,7 +155,8 @@ def raise_for(diags):
     for item in diags:
         if item[0] == "CompileWarning":
             warnings.warn_explicit(item[2], CompileWarning, item[5][0] or "<program>", item[5][1])
-    errors = [_from_tuple(item) for item in diags if item[0] != "CompileWarning"]
+    # what is computed in several steps may be refused at more than one of them
+    errors = [_from_tuple(item) for item in {item[:-1]: item for item in diags}.values() if item[0] != "CompileWarning"]
     errors.sort(key=lambda e: (e.span.line, e.span.column))
     if errors:
         errors[0].errors = errors

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From a decorated function or class to its syntax tree and enclosing scope."""
+import __future__
 import sys
 
 from . import _core, _errors
@@ -22,7 +23,8 @@ def compiled(code, filename):
     hint = None
     try:
         code.encode()
-        return compile(code, filename, "exec")
+        # annotations are read from the tree: what is wrong with them is told at their place, not by Python
+        return compile(code, filename, "exec", __future__.annotations.compiler_flag)
     except SyntaxError as e:
         message, span = e.msg, _span_in(filename, code, e.lineno, e.offset, e.end_lineno, e.end_offset)
         if "integer string conversion" in message:
