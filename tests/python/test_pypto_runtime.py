@@ -10,7 +10,7 @@ np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
 os.environ.setdefault("SIMPLER_CACHE_DIR", os.path.join(os.path.abspath(os.environ.get("SIMPLER_BUILD_DIR", "build")),
                                                         "cache"))
-from pypto import runtime  # noqa: E402
+from pypto import ir, runtime  # noqa: E402
 
 M = pl.dynamic("M")
 
@@ -319,3 +319,133 @@ def test_generated_files_are_kept_by_content(monkeypatch, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         runtime.compile(Scale, platform="a5sim")
     assert len(os.listdir(tmp_path / "pypto")) == 2
+
+
+INC = """
+@pl.program
+class Inc:
+    @pl.function(type=pl.FunctionType.BlockInCore)
+    def k(self, x: pl.Tensor[[64, 32], pl.FP32], y: pl.Out[pl.Tensor[[64, 32], pl.FP32]]) -> pl.Tensor[[64, 32], pl.FP32]:
+        for i in pl.range(pl.get_block_idx(), 4, pl.get_block_num()):
+            y = pl.store(pl.add(pl.load(x, [i * 16, 0], [16, 32]), 1.0), [i * 16, 0], [16, 32], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[64, 32], pl.FP32], y: pl.Out[pl.Tensor[[64, 32], pl.FP32]]):
+        self.k(x, y, blockdim=2)
+"""
+
+
+def test_launches_see_what_those_before_wrote_in_whatever_order_they_are_waited_for():
+    kernel, x = pl.parse(INC).functions["k"], np.ones((64, 32), "float32")
+    launchers = len(runtime._launchers)
+    for waits in ((0, 1), (1, 0)):
+        y, z = np.zeros_like(x), np.zeros_like(x)
+        started = [runtime.launch(kernel, 4, x, y), runtime.launch(kernel, 2, y, z)]
+        for i in waits:
+            started[i].wait()
+        assert (y == 2).all() and (z == 3).all()
+    assert len(runtime._launchers) == launchers + 1  # any number of blocks is one program
+
+
+@pytest.mark.parametrize("view", [lambda y: y, lambda y: y[:], lambda y: y.reshape(-1).reshape(64, 32)])
+def test_a_run_sees_what_a_run_of_another_program_writes(view):
+    first, second = (runtime.compile(pl.parse(INC)) for _ in range(2))
+    x = np.ones((64, 32), "float32")
+    y, z, other = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    a = first.submit(x, y)
+    second(x, other)
+    assert a in runtime._pending  # what shares nothing goes on beside it
+    second(view(y), z)
+    assert a not in runtime._pending and (z == 3).all() and (y == 2).all() and (other == 2).all()
+    a.wait()
+    a, b = first.submit(x, y), second.submit(z, y)  # the last one to write wins
+    b.wait()
+    a.wait()
+    assert (y == 4).all()
+
+
+def test_blocks_and_kernels_that_cannot_be_launched_are_refused():
+    program, x = pl.parse(INC), np.ones((64, 32), "float32")
+    for blocks, error in (("3", TypeError), (True, TypeError), (2.5, TypeError), (0, ValueError), (-1, ValueError), (1 << 31, ValueError)):
+        with pytest.raises(error, match="blockdim"):
+            runtime.launch(program.functions["k"], blocks, x, x.copy())
+    for what in (program, program.functions["main"], test_blocks_and_kernels_that_cannot_be_launched_are_refused):
+        with pytest.raises(TypeError, match="BlockInCore or InCore function, not"):
+            runtime.launch(what, 1, x, x.copy())
+
+
+def test_extents_of_launched_kernels_may_have_any_name():
+    text = INC.replace("[[64, 32]", "[[kernel, 32]").replace("@pl.program", 'kernel = pl.dynamic("kernel")\n\n\n@pl.program')
+    x = np.ones((64, 32), "float32")
+    y = np.zeros_like(x)
+    runtime.launch(pl.parse(text).functions["k"], 2, x, y).wait()
+    assert (y == 2).all()
+
+
+SCALAR = """
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, s: pl.Scalar[pl.{0}], y: pl.Out[pl.Tensor[[16, 32], pl.{0}]]) -> pl.Tensor[[16, 32], pl.{0}]:
+        y = pl.store(pl.adds(pl.full([16, 32], pl.{0}, 0), s), [0, 0], [16, 32], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, s: pl.Scalar[pl.{0}], y: pl.Out[pl.Tensor[[16, 32], pl.{0}]]):
+        self.k(s, y)
+"""
+
+
+@pytest.mark.parametrize("dtype, cases", [
+    ("FP16", [(1.1, 0x3c66), (65519.9, 0x7bff), (65520.0, 0x7c00), (-70000.0, 0xfc00)]),
+    ("FP32", [(1.1, 0x3f8ccccd), (1e39, 0x7f800000), (-1e39, 0xff800000), (16777217.0, 0x4b800000)]),
+    ("INT32", [(2.0, 2), (np.int64(-3), 0xfffffffd), (True, 1)])])
+def test_scalars_are_rounded_to_the_nearest_by_interpreter_and_chip(dtype, cases):
+    program = pl.parse(SCALAR.format(dtype))
+    called = runtime.compile(program)
+    name = {"FP16": "float16", "FP32": "float32", "INT32": "int32"}[dtype]
+    for value, bits in cases:
+        wanted, got = np.zeros((16, 32), name), np.zeros((16, 32), name)
+        ir.interpret(program, value, wanted)
+        called(value, got)
+        assert got.view(f"uint{8 * got.itemsize}")[0, 0] == bits and (wanted == got).all(), value
+
+
+def test_brain_floats_are_rounded_once():
+    from pypto import _tensors
+    for value, bits in ((1.1, 0x3f8d), (1.0078124, 0x3f81), (3.4e38, 0x7f80), (1 + 2**-8, 0x3f80), (1 + 2**-8 + 2**-40, 0x3f81),
+                        (-1 - 2**-8 - 2**-40, 0xbf81), (float("inf"), 0x7f80), (2.0**-140, 0x0)):
+        assert _tensors.number_bits("s", "BF16", value) == bits, value
+    assert _tensors.number("s", "BF16", 1.1) == 1.1015625
+    assert np.isnan(_tensors.number("s", "BF16", float("nan")))
+
+
+class Gives:
+    """An object that hands its array on in one way."""
+
+    def __init__(self, array, name):
+        self.array = array
+        if name == "__array_interface__":
+            self.__array_interface__ = array.__array_interface__
+        else:
+            type(self).__dlpack__ = lambda self, **options: array.__dlpack__(**options)
+            type(self).__dlpack_device__ = lambda self: array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("name", ["__array_interface__", "__dlpack__"])
+def test_arrays_by_protocol(name):
+    program = pl.parse(INC)
+    given = type("Given", (Gives,), {})(np.ones((64, 32), "float32"), name)
+    for call in (runtime.compile(program), lambda *args: ir.interpret(program, *args)):
+        y = np.zeros((64, 32), "float32")
+        call(given, y)
+        assert (y == 2).all()
+
+
+def test_buffers_of_another_type_are_refused():
+    called, y = runtime.compile(pl.parse(INC)), np.zeros((64, 32), "float32")
+    with pytest.raises(ValueError, match="got .64, 32. of int32"):
+        called(memoryview(np.ones((64, 32), "int32")), y)
+    with pytest.raises(TypeError, match="'x' is no option; arguments of the program are given by their places"):
+        runtime.run(pl.parse(INC), x=y)

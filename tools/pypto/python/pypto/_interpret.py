@@ -3,7 +3,7 @@
 import sys
 
 from . import _core
-from ._tensors import check_array, check_number, expected
+from ._tensors import as_array, check_array, expected, number
 
 _FORMATS = {"BOOL": "?", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "INDEX": "q", "UINT8": "B", "UINT16": "H",
             "UINT32": "I", "UINT64": "Q", "FP32": "f", "FP64": "d"}
@@ -47,10 +47,11 @@ def interpret(node, args, function, max_steps, blockdim):
     params = [p for p in f.params if f.func_type != 9 or p.name not in ("blockdim", "block_id")]
     if len(args) != len(params):
         raise TypeError(f"{f.name}() takes {len(params)} arguments ({expected(params)}), got {len(args)}")
-    for p, arg in zip(params, args):
+    for i, (p, arg) in enumerate(zip(params, args)):
         if p.type.kind == "ScalarType":
-            check_number(p.name, p.type.dtype, arg)
+            args[i] = number(p.name, p.type.dtype, arg)
         elif p.type.kind == "TensorType":
             check_array(p.name, p.type, arg)
+            args[i] = as_array(arg)
     results = [_result(item, args) for item in _core.interpret(node, f.name, args, max_steps, blockdim)]
     return results[0] if len(results) == 1 else tuple(results) if results else None

@@ -29,6 +29,11 @@ DTYPES = {row[0]: Element(*row) for row in (
     ("FP8E8M0", 1, "FP8E8M0", "uint8", "float8_e8m0fnu"))}
 
 
+# What the buffer protocol calls them; plain bytes may be of any type
+_BUFFER_NAMES = {"?": "bool", "b": "int8", "h": "int16", "i": "int32", "q": "int64", "l": "int64", "H": "uint16", "I": "uint32",
+                 "Q": "uint64", "L": "uint64", "e": "float16", "f": "float32", "d": "float64", "B": None, "c": None}
+
+
 def _kind(value):
     shape = getattr(value, "shape", None)
     return f"{type(value).__name__} of shape {list(shape)}" if shape else f"{value!r}" if isinstance(value, str) else \
@@ -53,9 +58,96 @@ def check_array(name, type_, value):
         raise TypeError(f"argument '{name}' is {type_}, got {_kind(value)}, which is no array")
 
 
+def as_array(value):
+    """An object that says where its memory is only by __dlpack__ or __array_interface__, or makes an array, as numpy's."""
+    if hasattr(value, "data_ptr"):
+        return value
+    try:
+        memoryview(value)
+    except TypeError:
+        if hasattr(value, "__dlpack__"):
+            import numpy
+            return numpy.from_dlpack(value)
+        if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
+            import numpy
+            return numpy.asarray(value)
+    except (ValueError, BufferError):
+        pass  # elements of a kind that buffers have no name for
+    return value
+
+
+def shares_memory(a, b):
+    """Whether two arguments are arrays with memory in common, as far as their bounds tell; also when nothing does."""
+    if a is b:
+        return True
+    try:
+        import numpy
+        return numpy.may_share_memory(numpy.asarray(a), numpy.asarray(b))
+    except Exception:
+        return True
+
+
 def expected(params):
     """The list of parameters for messages."""
     return ", ".join(f"{p.name}: {p.type}" for p in params)
+
+
+def _single_bits(value, to_odd=False):
+    """FP32 nearest to a number; or, for another rounding to follow, the odd one of the two around it."""
+    try:
+        bits, = struct.unpack("I", struct.pack("f", value))
+    except OverflowError:  # further than half a step beyond the largest
+        bits = 0x7f800000 if value > 0 else 0xff800000
+    near, = struct.unpack("f", struct.pack("I", bits))
+    if to_odd and near != value and near == near:
+        bits = (bits - (abs(near) > abs(value))) | 1
+    return bits
+
+
+def _half_bits(value):
+    try:
+        return struct.unpack("H", struct.pack("e", value))[0]
+    except OverflowError:
+        return 0x7c00 if value > 0 else 0xfc00
+
+
+def _brain_bits(value):
+    bits = _single_bits(value, to_odd=True)
+    return bits >> 16 | 0x40 if value != value else (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+
+
+def _number_bits(name, dtype, value):
+    """The bits of a scalar argument: floats are rounded to the nearest, ties to even (decision D10)."""
+    if dtype in ("FP32", "FP16", "BF16"):
+        value = float(value)
+        return _single_bits(value) if dtype == "FP32" else _half_bits(value) if dtype == "FP16" else _brain_bits(value)
+    number = int(value)
+    if number != value:
+        raise TypeError(f"argument '{name}' is {dtype}, got {value!r}")
+    size = 1 if dtype == "BOOL" else 8 * DTYPES[dtype].size
+    low = 0 if dtype[0] in "UB" else -1 << (size - 1)
+    if not low <= number < low + (1 << size):
+        raise ValueError(f"argument '{name}': {number} does not fit into {dtype}")
+    return number
+
+
+def number_bits(name, dtype, value):
+    """The same; TypeError for what is no such number."""
+    try:
+        return _number_bits(name, dtype, value)
+    except (TypeError, ValueError, OverflowError):
+        check_number(name, dtype, value)
+        raise
+
+
+def number(name, dtype, value):
+    """A scalar argument as kernels see it."""
+    bits = number_bits(name, dtype, value)
+    if dtype == "FP16":
+        return struct.unpack("e", struct.pack("H", bits))[0]
+    if dtype in ("FP32", "BF16"):
+        return struct.unpack("f", struct.pack("I", bits << 16 if dtype == "BF16" else bits))[0]
+    return bits
 
 
 class Word:
@@ -67,27 +159,7 @@ class Word:
     def value(self, args):
         if self.position is None:
             return self.fixed
-        value = args[self.position]
-        try:
-            return self._bits(value)
-        except (TypeError, ValueError, struct.error):
-            check_number(self.name, self.dtype, value)
-            raise
-
-    def _bits(self, value):
-        if self.dtype == "FP32":
-            return struct.unpack("I", struct.pack("f", value))[0]
-        if self.dtype in ("FP16", "BF16"):
-            bits = struct.unpack("I", struct.pack("f", value))[0]
-            return struct.unpack("H", struct.pack("e", value))[0] if self.dtype == "FP16" else bits >> 16
-        number = int(value)
-        if number != value:
-            raise TypeError(f"argument '{self.name}' is {self.dtype}, got {value!r}")
-        size = 8 * DTYPES[self.dtype].size
-        low = 0 if self.dtype[0] in "UB" else -1 << (size - 1)
-        if not low <= number < low + (1 << size):
-            raise ValueError(f"argument '{self.name}': {number} does not fit into {self.dtype}")
-        return number
+        return number_bits(self.name, self.dtype, args[self.position])
 
 
 class Host:
@@ -164,7 +236,8 @@ class Host:
             return self._memory(self._contiguous(array), False)
         if not view.c_contiguous or (written and view.readonly):
             raise ValueError(f"argument '{self.name}' is written: it must be {'contiguous' if not view.c_contiguous else 'writable'}")
-        self._check(view.shape, view.itemsize, getattr(array, "dtype", None))
+        dtype = getattr(array, "dtype", None)
+        self._check(view.shape, view.itemsize, dtype or _BUFFER_NAMES.get(view.format.lstrip("@=<"), view.format))
         if hasattr(array, "dtype") and type(array).__module__ == "numpy":
             self._class, self._known = array.__class__, array.dtype
         return array
@@ -195,7 +268,7 @@ class Host:
         """Objects with __dlpack__ or __array__; they cannot be written through."""
         if written:
             raise TypeError(f"argument '{self.name}' is written: {type(array).__name__} gives no way to its memory")
-        if not hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        made = as_array(array)
+        if made is array:
             raise TypeError(f"argument '{self.name}' must be an array, got {type(array).__name__}")
-        import numpy
-        return self._memory(numpy.from_dlpack(array) if hasattr(array, "__dlpack__") else numpy.asarray(array), False)
+        return self._memory(made, False)

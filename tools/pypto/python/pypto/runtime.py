@@ -16,10 +16,11 @@ import atexit
 import os
 import threading
 import time
+import weakref
 
 from . import _compile, _core, passes
 from ._interpret import entry_of
-from ._tensors import DTYPES, Host, Word, check_array, expected
+from ._tensors import DTYPES, Host, Word, as_array, check_array, expected, shares_memory
 from .backend import BackendType, check_backend_type
 
 ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
@@ -201,27 +202,34 @@ class Program:
 
     def __call__(self, *args):
         """Run; what the function returns: arguments that were written, and new arrays."""
+        _settle(self, args)
         with self._lock:
-            plan = self._ready(args)
+            plan, args = self._ready(args)
             self._worker.run(self._handle, plan.arguments)
             return plan.copy_out(args)
 
     def submit(self, *args):
-        """Start a run; a Started, whose wait() gives what a call would. The next use of this object takes its results first."""
+        """Start a run; a Started, whose wait() gives what a call would. The next use of this object takes its results first,
+        and so does a run of another one on an array that this one writes."""
+        _settle(self, args)
         with self._lock:
-            plan = self._ready(args)
+            plan, args = self._ready(args)
             self._started = Started(self, plan, args, self._worker.submit(self._handle, plan.arguments))
+            with _pending_lock:
+                _pending.add(self._started)
             return self._started
 
     def _ready(self, args):
-        """The plan of a call, its arguments on the device. The memory of the plans is free before: one run at a time."""
+        """The plan of a call, its arguments on the device; and the arguments, all of them arrays or numbers. The memory of the
+        plans is free before: one run at a time."""
         if self._started is not None:
             self._started._take(None)
         plan = self._plans.get(tuple(map(_shape_of, args)))
         if plan is None:
-            plan = self._plan(args)
+            args = tuple(as_array(a) if _shape_of(a) is None else a for a in args)
+            plan = self._plans.get(tuple(map(_shape_of, args))) or self._plan(args)
         plan.copy_in(args)
-        return plan
+        return plan, args
 
     def _plan(self, args):
         if len(args) != len(self._parameters):
@@ -337,6 +345,20 @@ class Started:
 
     def wait(self, timeout=None):
         """Wait for the run; what a call gives. Raises the run's error; TimeoutError leaves it going. Any thread, also twice."""
+        self._settle(timeout)
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def writes(self, args):
+        """Whether it writes an array whose memory is that of one of @args."""
+        with self._owner._lock:
+            if self._handle is None:
+                return False
+            return any(shares_memory(self._args[host.position], arg) for host in self._plan._written for arg in args)
+
+    def _settle(self, timeout=None):
+        """Wait, and write the host arrays, unless that is done."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if not self._owner._lock.acquire(timeout=-1 if timeout is None else max(timeout, 0)):
             raise TimeoutError(f"the run was not done after {timeout} s")
@@ -345,9 +367,6 @@ class Started:
                 self._take(None if deadline is None else max(deadline - time.monotonic(), 0))
         finally:
             self._owner._lock.release()
-        if self._error is not None:
-            raise self._error
-        return self._value
 
     def _take(self, timeout):
         """Keep the results, or the error, for wait(). With the lock of the program."""
@@ -359,6 +378,23 @@ class Started:
         except Exception as e:
             self._error = e
         self._handle = self._plan = self._args = self._owner._started = None
+        with _pending_lock:
+            _pending.discard(self)
+
+
+_pending = weakref.WeakSet()  # runs whose results are not taken; what nobody holds any more, nobody takes
+_pending_lock = threading.Lock()  # the innermost
+
+
+def _settle(program, args):
+    """Runs of other programs end that write what @args are: a run sees what those before it wrote. No lock is held."""
+    if not _pending:
+        return
+    with _pending_lock:
+        others = [started for started in _pending if started._owner is not program]
+    for started in others:
+        if started.writes(args):
+            started._settle()
 
 
 def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
@@ -366,8 +402,15 @@ def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, d
     return Program(program, platform, backend_type, worker, device_id)
 
 
+_OPTIONS = "platform", "backend_type", "worker", "device_id"
+
+
 def run(program, *args, **options):
     """Call a program; compiled on first use. Options as for compile()."""
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise TypeError(f"'{min(unknown)}' is no option; arguments of the program are given by their places, options are "
+                        f"{', '.join(_OPTIONS)}")
     key = program, tuple(options.items())
     compiled = _programs.get(key)
     if compiled is None:
@@ -380,30 +423,44 @@ def run(program, *args, **options):
 
 # ---- Kernels without an orchestration ----
 
-def _launcher(kernel, blockdim):
-    """A program that does nothing but start @kernel."""
+def _check_launch(kernel, blockdim):
+    if getattr(kernel, "node_kind", None) != "Function" or kernel.func_type not in (2, 9):
+        raise TypeError(f"launch() takes a BlockInCore or InCore function, not "
+                        f"{getattr(kernel, 'node_kind', None) or type(kernel).__name__} {getattr(kernel, 'name', kernel)!r}")
+    if isinstance(blockdim, bool) or not hasattr(blockdim, "__index__"):
+        raise TypeError(f"blockdim must be an integer, not {blockdim!r}")
+    if blockdim < 1:
+        raise ValueError(f"blockdim must be at least 1, not {blockdim}")
+    if kernel.func_type == 2 and blockdim != 1:
+        raise ValueError(f"'{kernel.name}' is no BlockInCore function: blockdim must be 1, not {blockdim}")
+
+
+def _launcher(kernel):
+    """A program that does nothing but start @kernel, in as many blocks as its last argument says."""
     import linecache
 
     from . import language
     block = kernel.func_type == 9
-    if kernel.node_kind != "Function" or not (block or kernel.func_type == 2):
-        raise TypeError("launch() takes a BlockInCore or InCore function")
     if any(d > 2 for d in kernel.param_directions) or any(p.type.kind == "ClusterType" for p in kernel.params):
         raise ValueError(f"'{kernel.name}' has pipe or cluster parameters: there is no orchestration to allocate a cluster")
-    if not block and blockdim != 1:
-        raise ValueError(f"'{kernel.name}' is no BlockInCore function: blockdim must be 1, not {blockdim}")
     params = [(p.name, p.type, d) for p, d in zip(kernel.params, kernel.param_directions)
               if not (block and p.name in ("blockdim", "block_id"))]
     names = [n for n, _, _ in params]
     extents = {d.name for _, t, _ in params for d in t.shape if not isinstance(d, int)}
+    if "pl" in extents:
+        raise ValueError(f"'{kernel.name}' cannot be launched with an extent named 'pl'; give pl.dynamic() another name")
     texts = [f"{n}: " + ("{}", "pl.Out[{}]", "pl.InOut[{}]")[d].format(t) for n, t, d in params]
-    call = ", ".join(names + ([f"blockdim={blockdim}"] if block else []))
+    texts += ["blockdim: pl.Scalar[pl.INT32]"] if block else []
+    callee = "kernel"
+    while callee in extents or callee in names:
+        callee += "_"
+    call = ", ".join(names + (["blockdim=blockdim"] if block else []))
     lines = [f'{e} = pl.dynamic("{e}")' for e in sorted(extents)] + [
         "@pl.program", "class Launch:", "    @pl.function(type=pl.FunctionType.Orchestration)",
-        f"    def launch_{kernel.name}(self, {', '.join(texts)}):", f"        kernel({call})", ""]
+        f"    def launch_{kernel.name}(self, {', '.join(texts)}):", f"        {callee}({call})", ""]
     filename = f"<launch of {kernel.name}>"
     linecache.cache[filename] = (1, None, [line + "\n" for line in lines], filename)
-    namespace = {"pl": language, "kernel": kernel, "__name__": "pypto_launch"}
+    namespace = {"pl": language, callee: kernel, "__name__": "pypto_launch"}
     exec(__builtins__["compile"]("\n".join(lines), filename, "exec"), namespace)
     return namespace["Launch"]
 
@@ -414,13 +471,15 @@ _launchers = {}
 def launch(kernel, blockdim, *tensors, device_id=0, stream=None, platform=None, backend_type=BackendType.PTO):
     """Start blockdim blocks of a kernel without an orchestration of yours; a Started, whose wait() ends it.
 
-    kernel: a BlockInCore (or, with one block, InCore) function. Compiled on first use. ValueError for kernels with pipe
-    or cluster parameters, and for streams, which the simulated chips do not have.
+    kernel: a BlockInCore (or, with one block, InCore) function. Compiled on first use, for any blockdim. A launch sees what
+    those before it write, in whatever order they are waited for. ValueError for kernels with pipe or cluster parameters,
+    and for streams, which the simulated chips do not have.
     """
+    _check_launch(kernel, blockdim)
     if stream is not None:
         raise ValueError("stream must be None: launches of one device are in order")
-    key = kernel, blockdim, platform or default_platform(), backend_type, device_id
+    key = kernel, platform or default_platform(), backend_type, device_id
     with _lock:
         if key not in _launchers:
-            _launchers[key] = Program(_launcher(kernel, blockdim), platform, backend_type, None, device_id)
-    return _launchers[key].submit(*tensors)
+            _launchers[key] = Program(_launcher(kernel), platform, backend_type, None, device_id)
+    return _launchers[key].submit(*tensors, *([blockdim] if kernel.func_type == 9 else []))
