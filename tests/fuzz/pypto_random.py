@@ -200,6 +200,7 @@ def check_valid(seed):
     if seed % 2:  # reading takes as long as all passes
         again = pl.parse(str(program), f"printed_{seed}.py")
         assert ir.structural_equal(program, again), f"seed {seed}: the printed program is another one\n{program}"
+        assert str(again) == str(program), f"seed {seed}: printed once more, the program has another text\n{program}"
 
 
 def check_close(wanted, got, message):

@@ -10,20 +10,44 @@ struct replace {
 	struct var_map now;		/* variable -> the one with the new type */
 };
 
+static const struct ir_type *retyped(struct replace *p, const struct ir_type *type)
+{
+	const struct ir_memref *m = type->memref ? var_map_get(p->replaced, &type->memref->node) : NULL;
+	const struct ir_type **items;
+	struct ir_type *copy;
+	bool changed = false;
+	uint32_t i;
+
+	if (m)
+		return type_with_memref(p->px, ir_subst_type(&p->now, type), m);
+	if (!type->n_items)
+		return type;
+	items = px_alloc(p->px, type->n_items, sizeof(const struct ir_type *));
+	for (i = 0; i < type->n_items; i++) {
+		items[i] = retyped(p, type->items[i]);
+		changed |= items[i] != type->items[i];
+	}
+	if (!changed)
+		return type;
+	copy = type_copy(p->px, type);
+	copy->items = items;
+	return copy;
+}
+
 static struct ir_node *typed(struct replace *p, struct ir_node *var)
 {
-	struct ir_memref *m = var->type && var->type->memref ?
-			      var_map_get(p->replaced, &var->type->memref->node) : NULL;
+	const struct ir_type *type = var->type ? retyped(p, var->type) : NULL;
 	struct ir_node *copy;
 
 	if (var->kind == IR_MEMREF) {
-		m = var_map_get(p->replaced, var);
+		struct ir_memref *m = var_map_get(p->replaced, var);
+
 		return m ? &m->node : var;
 	}
-	if (!m)
+	if (type == var->type)
 		return var;
 	copy = ir_copy(p->px, var);
-	copy->type = type_with_memref(p->px, ir_subst_type(&p->now, var->type), m);
+	copy->type = type;
 	var_map_set(&p->now, var, copy);
 	return copy;
 }
