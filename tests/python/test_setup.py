@@ -33,8 +33,9 @@ def compile_it(kernel, **kwargs):
 def count_compilations(monkeypatch):
     from simpler_setup import kernel_compiler
 
-    commands, run = [], kernel_compiler._run
-    monkeypatch.setattr(kernel_compiler, "_run", lambda command: (commands.append(command), run(command))[1])
+    commands, run = [], kernel_compiler.KernelCompiler._run
+    monkeypatch.setattr(kernel_compiler.KernelCompiler, "_run",
+                        lambda self, command: (commands.append(command), run(self, command))[1])
     return commands
 
 

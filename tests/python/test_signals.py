@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Signals end waits promptly, and what was waited for stays usable (decisions D33). Each case is its own process."""
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 
 import pytest
 
+import pypto
 from conftest import programs_of
 
 HEADER = """
@@ -223,3 +225,54 @@ chip.worker.close()
 print("end")
 """)
     assert (status, output[-1:]) == (0, ["end"]), errors
+
+
+COMPILE = """
+import os, sys
+sys.path.insert(0, {package!r})
+os.environ["SIMPLER_CACHE_DIR"] = {cache!r}
+import pypto.language as pl
+from pypto import runtime
+program = pl.loads({program!r})
+try:
+    runtime.compile(program)
+except KeyboardInterrupt:
+    sys.exit(77)
+"""
+
+PROGRAM = """
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, x: pl.Tensor[[16, 16], pl.FP32], y: pl.Out[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        y = pl.store(pl.load(x, [0, 0], [16, 16]), [0, 0], [16, 16], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[16, 16], pl.FP32], y: pl.Out[pl.Tensor[[16, 16], pl.FP32]]):
+        self.k(x, y)
+"""
+
+
+def test_an_interrupt_ends_compilers_with_what_they_started(tmp_path):
+    """The signal goes to Python alone; the compiler, a shell that waits for a child, would go on for ever."""
+    compiler, fifo, program, objects = (tmp_path / n for n in ("c++", "started", "program.py", "cache"))
+    os.mkfifo(fifo)
+    started = os.open(fifo, os.O_RDWR)
+    compiler.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec echo fake\nsleep 1000 &\necho $! > {fifo}\nwait\n')
+    compiler.chmod(0o755)
+    program.write_text(PROGRAM)
+    script = COMPILE.format(package=os.path.dirname(os.path.dirname(pypto.__file__)), cache=str(objects), program=str(program))
+    with subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "CXX": str(compiler), "TMPDIR": str(tmp_path)}) as child:
+        assert select.select([started], [], [], 60)[0]
+        sleeper = os.pidfd_open(int(os.read(started, 4096).split()[0]))
+        child.send_signal(signal.SIGINT)
+        assert child.wait(60) == 77
+    assert select.select([sleeper], [], [], 60)[0]  # it has ended
+    os.close(sleeper)
+    os.close(started)
+    assert not [p for p in os.listdir(tmp_path) if p.startswith("simpler-")]
+    assert not [f for _, _, files in os.walk(objects) for f in files if f.endswith(".so")]

@@ -4,8 +4,10 @@ import functools
 import os
 import platform as host
 import shlex
+import signal
 import subprocess
 import tempfile
+import threading
 
 from .kernel_cache import KernelCache, default_folder, read_dependencies
 from .platform_name import parse_platform
@@ -69,7 +71,7 @@ def _version(cxx):
 
 
 class KernelCompiler:
-    """Compiles device code for one platform, with CXX or g++."""
+    """Compiles device code for one platform, with CXX or g++; in any number of threads."""
 
     def __init__(self, platform):
         self.platform = platform
@@ -78,6 +80,14 @@ class KernelCompiler:
             raise OSError(f"platform {platform} needs the chip vendor's compiler (ASCEND_HOME_PATH), which this build "
                           f"does not drive; use {platform}sim")
         self._cxx = tuple(shlex.split(os.environ.get("CXX") or "g++"))
+        self._running, self._stopped, self._lock = set(), False, threading.Lock()
+
+    def stop(self):
+        """End what is being compiled, with RuntimeErrors where it is waited for; nothing can be compiled afterwards."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _kill(process)
 
     def compile_incore(self, source_path, core_type="aiv", pto_isa_root=None, extra_include_dirs=None,
                        build_dir=None):
@@ -108,29 +118,53 @@ class KernelCompiler:
         command = [*self._cxx, *_COMMON, *unique, *flags, f"-D__NPU_ARCH__={_NPU_ARCH[self.arch]}",
                    *(f"-I{os.path.abspath(os.fspath(path))}" for path in include_dirs), source]
         if not default_folder():
-            return _build(command, build_dir)[0]
+            return self._build(command, build_dir)[0]
         cache = KernelCache(default_folder())
         key = cache.key(command, version)
         data = cache.get(key)
         if data is None:
-            data, files = _build(command, build_dir)
+            data, files = self._build(command, build_dir)
             cache.put(key, data, files)
         return data
 
+    def _build(self, command, build_dir):
+        """The object, and the files it was made of."""
+        if build_dir:
+            os.makedirs(build_dir, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="simpler-", dir=build_dir) as folder:
+            output, rule = os.path.join(folder, "object.so"), os.path.join(folder, "rule")
+            self._run([*command, "-MMD", "-MF", rule, "-o", output])
+            with open(output, "rb") as f, open(rule) as r:
+                return f.read(), read_dependencies(r.read())
 
-def _build(command, build_dir):
-    """The object, and the files it was made of."""
-    if build_dir:
-        os.makedirs(build_dir, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="simpler-", dir=build_dir) as folder:
-        output, rule = os.path.join(folder, "object.so"), os.path.join(folder, "rule")
-        _run([*command, "-MMD", "-MF", rule, "-o", output])
-        with open(output, "rb") as f, open(rule) as r:
-            return f.read(), read_dependencies(r.read())
+    def _start(self, command):
+        """The compiler in a session of its own: with it end the processes that it starts."""
+        with self._lock:
+            if self._stopped:
+                raise RuntimeError(f"{command[0]} was not started: the compiler is stopped")
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                                       start_new_session=True)
+            self._running.add(process)
+            return process
+
+    def _run(self, command):
+        process = self._start(command)
+        try:
+            _, text = process.communicate()
+        except BaseException:
+            _kill(process)
+            process.communicate()
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        if process.returncode:
+            raise RuntimeError(f"{command[0]} ended with exit code {process.returncode}\n{text}command: {shlex.join(command)}")
 
 
-def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        raise RuntimeError(f"{command[0]} ended with exit code {done.returncode}\n{done.stderr}"
-                           f"command: {shlex.join(command)}")
+def _kill(process):
+    """With all that it started; it is not waited for yet, so that its number is still its own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -133,7 +133,11 @@ def _build(folder, orchestration, kernels, platform, compiled):
             raise _compile.explain(compiled, name, _compile.arch_of(platform), e) from e
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        binary, *objects = pool.map(one, [None, *kernels])
+        try:
+            binary, *objects = pool.map(one, [None, *kernels])
+        except BaseException:  # of one that is wrong, or the user's interrupt: nobody needs the others
+            compiler.stop()
+            raise
     return binary, objects
 
 
