@@ -211,3 +211,18 @@ def test_pyptoc_tells_mistakes_with_their_place(tmp_path):
     (tmp_path / "ends.py").write_text("import sys\nsys.exit(3)\n")
     done = pyptoc(tmp_path / "ends.py")
     assert done.returncode == 1 and "ends.py ended itself, sys.exit(3)" in done.stderr
+
+
+def test_what_was_compiled_into_a_folder_before_is_removed_and_nothing_else(tmp_path):
+    blend = pl.parse(SOURCE)
+    ir.compile(blend, output_dir=str(tmp_path))
+    for name in ("kernels/aiv/notes.txt", "own.cpp"):
+        (tmp_path / name).write_text("mine")
+    other = pl.parse(SOURCE.replace("step", "other"))
+    ir.compile(other, output_dir=str(tmp_path), skip_ptoas=True)
+    files = {os.path.relpath(os.path.join(at, name), tmp_path) for at, _, names in os.walk(tmp_path) for name in names}
+    kept = {f for f in files if not f.startswith(("passes_dump/", "report/"))}
+    assert kept == {"kernels/aiv/notes.txt", "own.cpp", "kernels/aiv/other.pto", "orchestration/main.cpp"}
+    assert not (tmp_path / "ptoas").exists()
+    ir.compile(blend, output_dir=str(tmp_path), dump_passes=False)
+    assert not (tmp_path / "passes_dump").exists() and not (tmp_path / "kernels/aiv/other.pto").exists()

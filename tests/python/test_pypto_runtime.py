@@ -449,3 +449,65 @@ def test_buffers_of_another_type_are_refused():
         called(memoryview(np.ones((64, 32), "int32")), y)
     with pytest.raises(TypeError, match="'x' is no option; arguments of the program are given by their places"):
         runtime.run(pl.parse(INC), x=y)
+
+
+def run_inc():
+    x, y = np.ones((64, 32), "float32"), np.zeros((64, 32), "float32")
+    runtime.compile(pl.parse(INC))(x, y)
+    assert (y == 2).all()
+
+
+def entries(folder):
+    return [os.path.join(folder, "pypto", name) for name in os.listdir(os.path.join(folder, "pypto"))]
+
+
+@pytest.mark.parametrize("damage", ["half", "empty", "removed", "junk", "more", "manifest"])
+@pytest.mark.parametrize("name", ["kernels/aiv/k.cpp", "orchestration/main.cpp", "kernel_config.py"])
+def test_a_damaged_entry_of_the_cache_is_made_again(tmp_path, monkeypatch, name, damage):
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(runtime, "_build", lambda folder, *rest: built.append(runtime._hashes(folder)))
+    built, program = [], pl.parse(INC)
+    compiled = runtime.passes.PassManager.get_strategy("PTOAS", "a2a3sim").run_passes(program)
+
+    def files():
+        runtime._objects(program, compiled, "main", [("k", "aiv", 0)], "a2a3sim", runtime.BackendType.PTO)
+    files()
+    path = os.path.join(*entries(tmp_path), name)
+    text = open(path).read()
+    if damage == "removed":
+        os.unlink(path)
+    elif damage == "more":
+        path += ".orig"
+    elif damage == "manifest":
+        path = os.path.join(*entries(tmp_path), "manifest.json")
+    if damage != "removed":
+        with open(path, "w") as f:
+            f.write({"half": text[:len(text) // 2], "junk": "junk"}.get(damage, ""))
+    files()
+    files()
+    assert built[0] == built[1] == built[2]
+    assert len(entries(tmp_path)) == 1 and runtime._intact(*entries(tmp_path))
+
+
+def test_an_entry_that_is_removed_while_it_is_built_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path))
+    real, times = runtime._build, []
+
+    def build(folder, *rest):
+        times.append(folder)
+        if len(times) == 1:
+            runtime._remove(folder)
+        return real(folder, *rest)
+    monkeypatch.setattr(runtime, "_build", build)
+    run_inc()
+    assert len(times) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_only_warned_about(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.warns(UserWarning, match="programs are not cached in .*SIMPLER_CACHE_DIR"):
+        run_inc()
+    assert os.listdir(tmp_path) == ["file"]

@@ -256,3 +256,11 @@ def test_names_are_lazy_and_unknown_ones_are_attribute_errors():
     assert set(simpler_setup.__all__) <= set(dir(simpler_setup))
     with pytest.raises(AttributeError, match="nope"):
         simpler_setup.nope
+
+
+def test_a_cache_that_is_read_only_is_used(kernel, monkeypatch):
+    compile_it(kernel)
+    commands = count_compilations(monkeypatch)
+    monkeypatch.setattr(os, "utime", lambda *args: (_ for _ in ()).throw(OSError(30, "Read-only file system")))
+    compile_it(kernel)
+    assert not commands

@@ -66,9 +66,12 @@ class KernelCache:
                 return None
             if any(_file_sha256(path) != sha for path, sha in manifest["files"].items()):
                 return None
-            os.utime(entry)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+        try:
+            os.utime(entry)  # used
+        except OSError:
+            pass  # a cache that is read only is never pruned
         return data
 
     def put(self, key, data, files):

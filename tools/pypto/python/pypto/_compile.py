@@ -203,11 +203,30 @@ def generate(program, folder, backend_type, arch, skip_ptoas=False):
                text=_config_text(orchestration, kernels, backend_type == backend.BackendType.CCE))
 
 
+# What generate() and the passes write into a folder, and so what belongs to the program that was compiled there before
+_WRITTEN = ("kernel_config.py", "orchestration/*.cpp", "ptoas/*.pto", "ptoas/*.cpp", "kernels/*/*.pto", "kernels/*/*.cpp",
+            "passes_dump/[0-9][0-9]_*.py")
+
+
+def _clear(folder):
+    """Removes what an earlier compilation wrote; other files stay."""
+    import glob
+    for pattern in _WRITTEN:
+        for path in glob.glob(os.path.join(glob.escape(folder), pattern)):
+            os.unlink(path)
+    for name in ("kernels/aiv", "kernels/aic", "kernels", "ptoas", "orchestration", "passes_dump"):
+        try:
+            os.rmdir(os.path.join(folder, name))
+        except OSError:
+            pass  # not there, or not empty
+
+
 def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Default, dump_passes=True,
                     backend_type=backend.BackendType.PTO, skip_ptoas=False, verification_level=None, platform="a2a3"):
     """Compile a program: passes, kernels, orchestration, kernel_config.py; the folder that has them.
 
-    A failure leaves what was written so far. Not for use from several threads at once.
+    What was compiled into the same folder before is removed first. A failure leaves what was written so far. Not for use
+    from several threads at once.
     """
     if getattr(program, "node_kind", None) != "Program":
         raise TypeError(f"ir.compile() needs a program, not {type(program).__name__}")
@@ -215,6 +234,7 @@ def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Defa
     backend.set_backend_type(backend_type)
     folder = os.fspath(output_dir) if output_dir is not None else _default_folder(program)
     os.makedirs(folder, exist_ok=True)
+    _clear(folder)
     manager = _manager(strategy, backend_type, platform)
     dumps = os.path.join(folder, "passes_dump") if dump_passes else None
     with _verification(verification_level):

@@ -93,25 +93,97 @@ def _key(program, backend_type, arch):
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _generate(program, compiled, backend_type, arch):
-    """The folder with the files of a program, made unless it is there."""
+_MANIFEST = "manifest.json"  # of an entry: its files and their hashes; written last
+
+
+def _hashes(folder):
+    """Of all files below a folder, by name."""
+    import hashlib
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, folder)] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def _intact(entry):
+    """Whether an entry has all its files as they were written."""
+    import json
+    try:
+        with open(os.path.join(entry, _MANIFEST), encoding="utf-8") as f:
+            wanted = json.load(f)
+        found = _hashes(entry)
+    except (OSError, ValueError):
+        return False
+    found.pop(_MANIFEST, None)
+    return found == wanted
+
+
+def _new_entry(compiled, backend_type, arch, base):
+    import json
     import tempfile
-    final = os.path.join(cache_folder(), _key(program, backend_type, arch))
-    if os.path.exists(os.path.join(final, "kernel_config.py")):
-        return final
-    os.makedirs(cache_folder(), exist_ok=True)
-    folder = tempfile.mkdtemp(prefix="new-", dir=cache_folder())
+    folder = tempfile.mkdtemp(prefix="new-", dir=base)
     try:
         _compile.generate(compiled, folder, backend_type, arch)
-        try:
-            os.rename(folder, final)
-        except OSError:  # another process was faster
-            if not os.path.exists(os.path.join(final, "kernel_config.py")):
-                raise
+        manifest = _hashes(folder)
+        with open(os.path.join(folder, _MANIFEST), "w", encoding="utf-8") as f:
+            json.dump(manifest, f)
+    except BaseException:
+        _remove(folder)
+        raise
+    return folder
+
+
+def _remove(folder):
+    import shutil
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _generate(program, compiled, backend_type, arch):
+    """The folder with the files of a program, made unless it is in the cache; whether it is to be removed after use."""
+    base = cache_folder()
+    final = os.path.join(base, _key(program, backend_type, arch))
+    if _intact(final):
+        return final, False
+    try:
+        os.makedirs(base, exist_ok=True)
+        folder = _new_entry(compiled, backend_type, arch, base)
+    except OSError as e:
+        import warnings
+        warnings.warn(f"programs are not cached in {base}: {e}; SIMPLER_CACHE_DIR names another folder", stacklevel=2)
+        return _new_entry(compiled, backend_type, arch, None), True
+    try:
+        os.rename(folder, final)
+        return final, False
+    except OSError:  # another process was faster, or the entry is damaged
+        if _intact(final):
+            _remove(folder)
+            return final, False
+    try:
+        os.rename(final, folder + "-damaged")
+        os.rename(folder, final)
+        return final, False
+    except OSError:  # and another process mends it
+        return folder, True
     finally:
-        import shutil
-        shutil.rmtree(folder, ignore_errors=True)
-    return final
+        _remove(folder + "-damaged")
+
+
+def _objects(program, compiled, orchestration, kernels, platform, backend_type):
+    """Objects of the orchestration and of each kernel. An entry that is removed or changed while it is used is made again."""
+    arch = _compile.arch_of(platform)
+    for attempt in range(3):
+        folder, own = _generate(program, compiled, backend_type, arch)
+        try:
+            return _build(folder, orchestration, kernels, platform, compiled)
+        except Exception:
+            if attempt == 2 or _intact(folder):
+                raise
+        finally:
+            if own:
+                _remove(folder)
 
 
 def _build(folder, orchestration, kernels, platform, compiled):
@@ -144,7 +216,6 @@ def _build(folder, orchestration, kernels, platform, compiled):
 def _callable(program, platform, backend_type):
     """(ChipCallable, slots of its arguments, slot of each returned value)"""
     from simpler.task_interface import ArgDirection, ChipCallable, CoreCallable
-    arch = _compile.arch_of(platform)
     strategy = "PTOAS" if backend_type == BackendType.PTO else "Default"
     compiled = passes.PassManager.get_strategy(strategy, platform).run_passes(program)
     orchestration, kernels = _core.describe_program(compiled)
@@ -152,8 +223,7 @@ def _callable(program, platform, backend_type):
         raise ValueError(f"program '{program.name}' has no orchestration to run; it needs a function with "
                          "type=pl.FunctionType.Orchestration, or one without a type that has pl.incore() regions")
     kernels = [k for k in kernels if k[2] >= 0]
-    folder = _generate(program, compiled, backend_type, arch)
-    binary, objects = _build(folder, orchestration, kernels, platform, compiled)
+    binary, objects = _objects(program, compiled, orchestration, kernels, platform, backend_type)
     slots, returned = _core.orchestration_slots(compiled)
     directions = {"in": ArgDirection.IN, "out": ArgDirection.OUT, "inout": ArgDirection.INOUT}
     signature = [directions[access] if kind in ("tensor", "result") else ArgDirection.SCALAR
