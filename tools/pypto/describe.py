@@ -4,9 +4,10 @@
 
     describe.py stubs|reference OUTPUT     (PYTHONPATH has the built package)
 """
+import inspect
 import sys
 
-from pypto import _core
+from pypto import _core, _errors, language
 
 KINDS = {"t": "Tile", "x": "Tensor", "a": "Tensor | Tile", "s": "Scalar | float | int", "i": "Scalar | int",
          "l": "list[Scalar | int]", "n": "list[int]", "p": "Pipe", "c": "Cluster"}
@@ -34,30 +35,88 @@ def signature(params):
     return ", ".join(out)
 
 
-def stubs():
-    """One function per name; where tiles and tensors share it, an overload for each."""
-    yield "# Generated from the operator registry."
-    yield "from typing import Any, Callable, overload\n"
-    yield "class DataType:\n    name: str\n    code: int\n    bits: int\n"
-    for name, _, _ in _core.dtypes():
-        yield f"{name}: DataType"
-    for name, members in _core.enums().items():
-        yield f"\nclass {name}:\n    name: str\n    value: int"
-        yield from (f"    {m}: {name}" for m in members)
-    for name in ("Tensor", "Tile", "Scalar", "Pipe", "Cluster", "Out", "InOut", "PIPE_IN", "PIPE_OUT", "MemRef"):
-        yield f"\nclass {name}:\n    def __class_getitem__(cls, item: Any) -> Any: ..."
-    yield "\ndef function(target: Any = ..., *, type: FunctionType = ..., strict_ssa: bool = ...) -> Any: ..."
-    yield "def program(cls: type) -> Any: ...\ndef inline(target: Callable) -> Any: ...\ndef dynamic(name: str) -> Any: ..."
-    yield "def parse(code: str, filename: str = ...) -> Any: ...\ndef loads(path: str) -> Any: ..."
-    for name in ("range", "parallel", "unroll", "while_", "yield_", "cond", "incore", "const"):
-        yield f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
-    names = {}
-    for name, pl, params, _, doc in _core.operators():
+def with_scalars(forms, by_name, pl):
+    """The forms of a name; where a second operand may be a number (pl.adds() for pl.add()), for that, too."""
+    yield from forms
+    scalar = {"maximum": "maxs", "minimum": "mins"}.get(pl, pl.rstrip("_") + "s")
+    for params, doc in forms:
+        if params == "t lhs, t rhs" and scalar in by_name:
+            yield "t lhs, s rhs", doc
+        elif params == "x lhs, x rhs" and pl in ("add", "sub", "mul", "div"):
+            yield "x lhs, s rhs", doc
+
+
+def functions():
+    """One function per operator name; where tiles, tensors and scalars share it, an overload for each."""
+    by_name = {}
+    for _, pl, params, _, doc in _core.operators():
         if pl and "." not in pl:
-            names.setdefault(pl, []).append((params, doc))
-    for pl, forms in names.items():
+            by_name.setdefault(pl, []).append((params, doc))
+    for pl, forms in by_name.items():
+        forms = list(dict(with_scalars(forms, by_name, pl)).items())
         for params, doc in forms:
             yield ("@overload\n" if len(forms) > 1 else "") + f"def {pl}({signature(params)}) -> Any:\n    \"\"\"{doc}\"\"\""
+
+
+def arithmetic():
+    """Python's operators, whose results the language types."""
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul"):
+        yield f"    def __{name}__(self, other: Any) -> Any: ..."
+        yield f"    def __r{name}__(self, other: Any) -> Any: ..."
+    for name in ("lt", "le", "gt", "ge"):
+        yield f"    def __{name}__(self, other: Any) -> Any: ..."
+    for name in ("neg", "pos", "invert", "abs", "index", "int", "float"):
+        yield f"    def __{name}__(self) -> {dict(index='int', int='int', float='float').get(name, 'Any')}: ..."
+
+
+ANNOTATIONS = {"Tensor": "", "Tile": "", "Scalar": "", "Pipe": "", "Cluster": "", "Out": "Tensor", "InOut": "Tensor", "PIPE_IN": "Pipe",
+               "PIPE_OUT": "Pipe", "PipeIn": "Pipe", "PipeOut": "Pipe", "MemRef": "", "MemRefType": "", "TileView": "",
+               "TensorView": "", "Unknown": "Any"}
+
+
+def documented(name, text):
+    doc = inspect.getdoc(getattr(language, name))
+    return text.removesuffix(" ...") + f"\n    \"\"\"{doc}\"\"\"" if doc else text
+
+
+def annotations():
+    for name, base in ANNOTATIONS.items():
+        yield f"\nclass {name}{f'({base})' if base else ''}:"
+        yield f'    """{inspect.getdoc(getattr(language, name))}"""'
+        yield "    def __class_getitem__(cls, item: Any) -> Any: ..."
+        if name in ("Tensor", "Tile", "Scalar"):
+            yield from arithmetic()
+    for name, _, _ in _core.dtypes():  # an element type, and, as an annotation, a scalar of it
+        yield f"class {name}(Scalar, metaclass=DataType): ..."
+
+
+DEFINITIONS = {
+    "function": "(target: Any = ..., *, type: FunctionType | None = ..., strict_ssa: bool = ...) -> Any: ...",
+    "program": "(cls: type) -> Any: ...", "inline": "(target: Callable[..., Any]) -> Any: ...",
+    "dynamic": "(name: str) -> Any: ...", "parse": "(code: str, filename: str = ...) -> Any: ...", "loads": "(path: str) -> Any: ...",
+    "parse_program": "(code: str, filename: str = ...) -> Any: ...", "loads_program": "(path: str) -> Any: ...",
+    **dict.fromkeys(("range", "parallel", "unroll", "while_", "yield_", "cond", "incore", "const", "view"),
+                    "(*args: Any, **kwargs: Any) -> Any: ...")}
+
+
+def stubs():
+    yield "# Generated from the operator registry."
+    yield "from typing import Any, Callable, overload\n"
+    yield "from ._errors import " + ", ".join(f"{n} as {n}" for n in _errors.__all__) + "\n"
+    yield "class DataType(type):\n    name: str\n    code: int\n    bits: int\n"
+    for name, members in _core.enums().items():
+        yield f"\nclass {name}:\n    name: str\n    value: int\n    def __int__(self) -> int: ..."
+        yield from (f"    {m}: {name}" for m in members)
+    yield from annotations()
+    for name, text in DEFINITIONS.items():
+        yield documented(name, f"def {name}{text}")
+    yield from functions()
+    known = {line.split("(")[0].split(":")[0].split()[-1] for part in [*annotations(), *functions()] for line in part.split("\n")
+             if line.startswith(("class ", "def "))}
+    known |= {*DEFINITIONS, *_core.enums(), *_errors.__all__, "DataType"}
+    for name in dir(language):
+        if name[0] != "_" and name not in known:
+            yield f"{name}: {type(getattr(language, name)).__name__ if type(getattr(language, name)).__name__ in known else 'Any'}"
 
 
 def reference():

@@ -13,7 +13,7 @@ class Span:
 
     __slots__ = ("filename", "line", "column", "end_line", "end_column")
 
-    def __init__(self, filename="", line=0, column=0, end_line=0, end_column=0):
+    def __init__(self, filename: str = "", line: int = 0, column: int = 0, end_line: int = 0, end_column: int = 0):
         self.filename, self.line, self.column = filename, line, column
         self.end_line, self.end_column = end_line, end_column
 
@@ -31,7 +31,8 @@ class ParserError(Exception):
 
     code = "E000"
 
-    def __init__(self, message, span=None, hint=None, note=None, source_lines=None, previous_span=None):
+    def __init__(self, message: str, span: "Span | None" = None, hint: "str | None" = None, note: "str | None" = None,
+                 source_lines: "list[str] | None" = None, previous_span: "Span | None" = None):
         super().__init__(message)
         self.message = message
         self.span = span or Span()
@@ -46,6 +47,8 @@ class ParserError(Exception):
 
 
 class ParserSyntaxError(ParserError, SyntaxError):
+    """What is no Python, or has not the form that the language wants."""
+
     code = "E001"
 
     def __str__(self):
@@ -53,35 +56,49 @@ class ParserSyntaxError(ParserError, SyntaxError):
 
 
 class ParserTypeError(ParserError, TypeError):
+    """A type that does not fit: of an argument, a shape, a direction, a result."""
+
     code = "E101"
 
 
 class UndefinedVariableError(ParserError, NameError):
+    """A name that is not defined, or not on every way there."""
+
     code = "E200"
 
 
 class SSAViolationError(ParserError):
+    """A name that is assigned twice where it may be once."""
+
     code = "E201"
 
 
 class ScopeIsolationError(ParserError):
+    """A name that is used outside of the region that it belongs to."""
+
     code = "E202"
 
 
 class InvalidOperationError(ParserError, ValueError):
+    """An operator's own rules: shapes, element types, memories, pipes."""
+
     code = "E300"
 
 
 class UnsupportedFeatureError(ParserError):
+    """Python that the language does not have."""
+
     code = "E301"
 
 
 class CompileError(ParserError, ValueError):
+    """A valid program that cannot be made for a chip."""
+
     code = "E400"
 
 
 class CompileWarning(UserWarning):
-    pass
+    """What a program can do without being wrong, and most likely should not."""
 
 
 def _use_colour():

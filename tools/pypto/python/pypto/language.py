@@ -52,7 +52,7 @@ def _make_tables(namespace):
     for name, code, bits in _core.dtypes():
         namespace[name] = DataType(name, code, bits)
     for name, members in _core.enums().items():
-        cls = type(name, (_Member,), {"__slots__": ()})
+        cls = type(name, (_Member,), {"__slots__": (), "__doc__": f"One of {', '.join(members)}."})
         for member, value in members.items():
             setattr(cls, member, cls(member, value))
         namespace[name] = cls
@@ -96,9 +96,21 @@ class _Annotation:
         return object.__new__(cls)
 
 
-for _name in ("Tensor", "Tile", "Scalar", "Out", "InOut", "PIPE_IN", "PIPE_OUT", "PipeIn", "PipeOut", "Cluster", "Pipe",
-              "MemRef", "MemRefType", "TileView", "TensorView", "Unknown"):
-    globals()[_name] = type(_name, (_Annotation,), {})
+for _name, _doc in (("Tensor", "An array in device memory: pl.Tensor[[16, M], pl.FP32], with a TensorLayout or a MemRef behind it."),
+                    ("Tile", "An array in a buffer of a core: pl.Tile[[16, 16], pl.FP32]."),
+                    ("Scalar", "One number: pl.Scalar[pl.INT32], or the element type alone."),
+                    ("Out", "A parameter that is written only: pl.Out[pl.Tensor[...]]."),
+                    ("InOut", "A parameter that is read and written: pl.InOut[pl.Tensor[...]]."),
+                    ("PIPE_IN", "The end of a pipe at which a kernel pops tiles."),
+                    ("PIPE_OUT", "The end of a pipe at which a kernel pushes tiles."),
+                    ("PipeIn", "The same as PIPE_IN."), ("PipeOut", "The same as PIPE_OUT."),
+                    ("Cluster", "One cube core and its vector cores, which work together."),
+                    ("Pipe", "A queue of tiles between the cores of a cluster."),
+                    ("MemRef", "A buffer: memory space, address, size and number; passes write it."),
+                    ("MemRefType", "The type of a buffer."), ("TileView", "Valid extents and layout of a tile; passes write it."),
+                    ("TensorView", "Strides and layout of a tensor; passes write it."),
+                    ("Unknown", "A type that is not known yet.")):
+    globals()[_name] = type(_name, (_Annotation,), {"__doc__": _doc})
 
 
 class _Method:
@@ -187,6 +199,19 @@ class _Namespace:
 tensor, system = _Namespace(), _Namespace()
 
 
+_KINDS = {"t": "tile", "x": "tensor", "a": "tensor or tile", "s": "number", "i": "integer", "l": "list of integers",
+          "n": "list of constants", "p": "pipe", "c": "cluster"}
+
+
+def _describe(name, params, doc):
+    """What help() shows of an operator; params as the registry has them."""
+    shown = []
+    for item in filter(None, params.split(", ")):
+        kind, _, param = item.partition(" ")
+        shown.append(param if kind[0] == "@" else f"{param}: {_KINDS[kind]}")
+    return f"{name}({', '.join(shown)})\n\n{doc}"
+
+
 def _make_operators(namespace):
     spaces = {"tensor": tensor, "system": system}
     for name, pl, params, _, doc in _core.operators():
@@ -194,10 +219,10 @@ def _make_operators(namespace):
             continue
         space, _, tail = pl.rpartition(".")
         if not space:
-            namespace.setdefault(tail, _refuse(tail, f"{tail}({params})\n\n{doc}"))
+            namespace.setdefault(tail, _refuse(tail, _describe(tail, params, doc)))
         owner = spaces.get(name.partition(".")[0])
         if owner:
-            setattr(owner, tail, _refuse(f"{name.partition('.')[0]}.{tail}", f"{tail}({params})\n\n{doc}"))
+            setattr(owner, tail, _refuse(f"{name.partition('.')[0]}.{tail}", _describe(tail, params, doc)))
 
 
 _make_operators(globals())

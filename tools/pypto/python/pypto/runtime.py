@@ -23,6 +23,10 @@ from ._interpret import entry_of
 from ._tensors import DTYPES, Host, Word, as_array, check_array, expected, shares_memory
 from .backend import BackendType, check_backend_type
 
+TYPE_CHECKING = False  # as typing's, whose import takes as long as that of this package
+if TYPE_CHECKING:
+    from typing import Any
+
 ORCHESTRATION_CONFIG = "aicpu_orchestration_config"
 RUNTIME = "tensormap_and_ringbuffer"
 _lock = threading.RLock()
@@ -274,7 +278,7 @@ class Program:
         scalars = iter([i for i, s in enumerate(slots) if s[1] == "scalar"])
         return [next(scalars if p.type.kind == "ScalarType" else tensors) for p in entry_of(program).params]
 
-    def __call__(self, *args):
+    def __call__(self, *args: "Any") -> "Any":
         """Run; what the function returns: arguments that were written, and new arrays."""
         _settle(self, args)
         with self._lock:
@@ -282,7 +286,7 @@ class Program:
             self._worker.run(self._handle, plan.arguments)
             return plan.copy_out(args)
 
-    def submit(self, *args):
+    def submit(self, *args: "Any") -> "Started":
         """Start a run; a Started, whose wait() gives what a call would. The next use of this object takes its results first,
         and so does a run of another one on an array that this one writes."""
         _settle(self, args)
@@ -417,7 +421,7 @@ class Started:
         self._owner, self._plan, self._args, self._handle = owner, plan, args, handle
         self._value = self._error = None
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: "float | None" = None) -> "Any":
         """Wait for the run; what a call gives. Raises the run's error; TimeoutError leaves it going. Any thread, also twice."""
         self._settle(timeout)
         if self._error is not None:
@@ -471,7 +475,8 @@ def _settle(program, args):
             started._settle()
 
 
-def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, device_id=0):
+def compile(program: "Any", platform: "str | None" = None, backend_type: "Any" = BackendType.PTO, worker: "Any" = None,
+            device_id: int = 0) -> Program:
     """A Program, which is called with arrays. platform: SIMPLER_PLATFORM or a2a3sim if not given."""
     return Program(program, platform, backend_type, worker, device_id)
 
@@ -479,7 +484,7 @@ def compile(program, platform=None, backend_type=BackendType.PTO, worker=None, d
 _OPTIONS = "platform", "backend_type", "worker", "device_id"
 
 
-def run(program, *args, **options):
+def run(program: "Any", *args: "Any", **options: "Any") -> "Any":
     """Call a program; compiled on first use. Options as for compile()."""
     unknown = options.keys() - _OPTIONS
     if unknown:
@@ -542,7 +547,8 @@ def _launcher(kernel):
 _launchers = {}
 
 
-def launch(kernel, blockdim, *tensors, device_id=0, stream=None, platform=None, backend_type=BackendType.PTO):
+def launch(kernel: "Any", blockdim: int, *tensors: "Any", device_id: int = 0, stream: None = None, platform: "str | None" = None,
+           backend_type: "Any" = BackendType.PTO) -> Started:
     """Start blockdim blocks of a kernel without an orchestration of yours; a Started, whose wait() ends it.
 
     kernel: a BlockInCore (or, with one block, InCore) function. Compiled on first use, for any blockdim. A launch sees what
