@@ -3,11 +3,12 @@
 import os
 import re
 import sys
+import warnings
 
 import pytest
 
 pl = pytest.importorskip("pypto.language")
-from pypto import _core, passes  # noqa: E402
+from pypto import _core, _errors, passes  # noqa: E402
 
 TILE = ("!pto.tile_buf<loc=vec, dtype=f32, rows=32, cols=32, v_row=32, v_col=32, blayout=row_major, slayout=none_box, "
         "fractal=512, pad=0>")
@@ -257,6 +258,20 @@ def test_case_63_one_pipe_has_one_consumer():
 def test_case_64_pushes_and_pops_agree():
     with pytest.raises(ValueError, match="Pipe 'p': 4 pushes, 3 pops"):
         group(4, 3)
+
+
+@pytest.mark.parametrize("pushes, pops", [("n", 3), (3, "n")])
+def test_case_64_numbers_that_are_not_constant_are_warned_about(pushes, pops):
+    text = PIPE.replace("PUSHES", f"{pushes}").replace("POPS", f"{pops}").replace("AGAIN", "").replace(
+        "cid: pl.Cluster, ", "cid: pl.Cluster, n: pl.INT64, ").replace("(cid, ", "(cid, 3, ")
+    program = passes.PassManager.get_strategy("PTOAS").run_passes(pl.parse(text, "pipes.py"))
+    with pytest.warns(_errors.CompileWarning, match="Pipe 'p': the numbers of pushes and pops are not known here") as seen:
+        _core.describe_program(program)
+    assert seen[0].filename == "pipes.py" and "self.act(" in text.splitlines()[seen[0].lineno - 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(_errors.CompileWarning):
+            _core.describe_program(program)
 
 
 BLOCKS = '''

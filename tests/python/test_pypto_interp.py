@@ -486,6 +486,15 @@ def test_a_pop_that_nobody_pushes_for_is_an_error():
     assert info.value.span.line
 
 
+@pytest.mark.parametrize("pops, calls, text", [(9, PRODUCE + CONSUME, "10 pushes, 9 pops"), (10, PRODUCE, "10 pushes, 0 pops")])
+def test_tiles_that_stay_in_a_pipe_are_an_error(pops, calls, text):
+    a, b, y = values("FP32", (160, 16)), values("FP32", (16, 16)), np.zeros((160, 16), "float32")
+    program = PIPES.format(pops=pops, calls=calls)
+    with pytest.raises(pl.CompileError, match=text) as info:
+        ir.interpret(pl.parse(program), a, b, y)
+    assert "create_pipe" in program.splitlines()[info.value.span.line - 1]
+
+
 def test_endless_programs_end_after_max_steps():
     f = pl.parse("@pl.function\ndef f(a: pl.INT64):\n    while a > 0:\n        a = a + 1\n        a = a - 1\n    return a\n")
     with pytest.raises(pl.CompileError, match="not done after 1000 statements"):

@@ -696,6 +696,17 @@ static void result_value(struct interp *in, struct iv *v, struct interp_value *o
 	free(cells);
 }
 
+/* Every push is popped before a program ends (section 15.4). */
+static void check_pipes(struct frame *top)
+{
+	const struct iv_pipe *p;
+
+	for (p = top->in->pipes; p; p = p->next)
+		if (p->head)
+			interp_error(top, p->span, "Pipe: %lld pushes, %lld pops",
+				     (long long)p->pushes, (long long)p->pops);
+}
+
 static int run(struct interp *in, const struct ir_function *f, const struct interp_value *args,
 	       uint32_t n_args, struct interp_value **results, uint32_t *n_results)
 {
@@ -711,7 +722,9 @@ static int run(struct interp *in, const struct ir_function *f, const struct inte
 		blocks = 1;
 	rc = function_has_pipes(f) ? run_block(&top, f, values, n_args, 0, 1) :
 	     call_blocks(&top, f, values, n_args, blocks, f->node.span);
-	if (finish_members(in) || rc || in->px->n_errors)
+	if (!finish_members(in) && !rc && !in->px->n_errors)
+		check_pipes(&top);
+	if (in->px->n_errors)
 		rc = -EINVAL;
 	*n_results = rc ? 0 : top.n_out;
 	*results = px_alloc(in->px, *n_results + 1, sizeof(**results));

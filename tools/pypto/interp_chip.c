@@ -16,6 +16,9 @@ static struct iv *run_create_pipe(struct op_run *r)
 
 	v->pipe = px_new(r->in->px, struct iv_pipe);
 	v->pipe->end = &v->pipe->head;
+	v->pipe->span = r->call->node.span;
+	v->pipe->next = r->in->pipes;
+	r->in->pipes = v->pipe;
 	return v;
 }
 
@@ -44,6 +47,7 @@ static struct iv *run_push(struct op_run *r)
 	slot->block = r->fr->block;
 	*pipe->end = slot;
 	pipe->end = &slot->next;
+	pipe->pushes++;
 	return run_nothing(r);
 }
 
@@ -75,6 +79,7 @@ static struct iv *run_pop(struct op_run *r)
 			return interp_error(r->fr, r->call->node.span,
 					    "The pipe is empty, and nobody else runs");
 	}
+	pipe->pops++;
 	return tile;
 }
 

@@ -23,7 +23,9 @@ union cell {
 };
 
 struct iv_pipe {
-	struct iv_pipe *next;
+	struct iv_pipe *next;		/* in interp.pipes */
+	struct span span;		/* where it is made */
+	int64_t pushes, pops;
 	struct pipe_slot {
 		struct pipe_slot *next;
 		struct iv *tile;
@@ -88,6 +90,7 @@ struct interp {
 	struct iv_mem *memory;
 	struct var_map ops;		/* struct px_op -> struct op_entry */
 	struct member *members, *running;
+	struct iv_pipe *pipes;
 	struct fiber_thread thread;
 	unsigned int depth;
 };

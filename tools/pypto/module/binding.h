@@ -59,7 +59,10 @@ int context_keep(struct context_object *context, const struct node_object *node)
 
 /* The mistakes as a list of tuples: class, code, message, hint, note, span, previous span, lines. */
 PyObject *diag_list(const struct px *px);
-/* Raises pypto's exception for the mistakes (pypto._errors.raise_for). Always gives NULL. */
+/*
+ * Issues the warnings and raises pypto's exception for the mistakes, if there are any
+ * (pypto._errors.raise_for). Always gives NULL.
+ */
 PyObject *raise_diags(const struct px *px);
 
 /* ---- IR made from Python (build.c) ---- */

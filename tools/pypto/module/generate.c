@@ -54,6 +54,16 @@ static const struct ir_program *program_of(PyObject *object)
 	return IR_AS(node->node, program);
 }
 
+/* @out, after the warnings were issued; NULL when they are errors to the caller. */
+static PyObject *with_warnings(const struct px *px, PyObject *out)
+{
+	if (out && px->diags)
+		raise_diags(px);
+	if (PyErr_Occurred())
+		Py_CLEAR(out);
+	return out;
+}
+
 PyObject *generate(PyObject *module, PyObject *args)
 {
 	struct request r = { .text = "" };
@@ -73,7 +83,7 @@ PyObject *generate(PyObject *module, PyObject *args)
 	px_init(&px);
 	px_guard(&px, text, make_text(&px, &r), NULL);
 	if (text && !px.n_errors)
-		out = PyUnicode_FromString(text);
+		out = with_warnings(&px, PyUnicode_FromString(text));
 	else
 		out = px.diags ? raise_diags(&px) : PyErr_NoMemory();
 	px_fini(&px);
@@ -141,6 +151,7 @@ static PyObject *described(struct px *px, const struct ir_program *program)
 		Py_XDECREF(kernels);
 		return raise_diags(px);
 	}
+	kernels = with_warnings(px, kernels);
 	return kernels ? Py_BuildValue("(zN)", orch ? orch->name : NULL, kernels) : NULL;
 }
 
