@@ -68,13 +68,13 @@ class UndefinedVariableError(ParserError, NameError):
 
 
 class SSAViolationError(ParserError):
-    """A name that is assigned twice where it may be once."""
+    """A name that is assigned twice under strict_ssa=True."""
 
     code = "E201"
 
 
 class ScopeIsolationError(ParserError):
-    """A name that is used outside of the region that it belongs to."""
+    """A name that is used behind the loop or branch that defines it, under strict_ssa=True."""
 
     code = "E202"
 
