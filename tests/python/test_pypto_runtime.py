@@ -261,6 +261,26 @@ def test_a_child_of_a_fork_has_chips_of_its_own():
     np.testing.assert_array_equal(y, x * 4)
 
 
+def test_a_child_of_a_fork_does_not_wait_for_runs_of_its_parent():
+    x, y, program = np.ones((64, 32), "float32"), np.zeros((64, 32), "float32"), pl.parse(INC)
+    called = runtime.compile(program)
+    started = called.submit(x, y)
+    called._lock.acquire()  # as another thread would, which is not in the child
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            runtime.compile(program)(y, x)
+            runtime.close()
+            status = 0 if (x == y + 1).all() else 2
+        finally:
+            os._exit(status)
+    called._lock.release()
+    assert os.waitpid(child, 0)[1] == 0
+    started.wait()
+    assert (y == 2).all()
+
+
 def test_objects_with_shape_type_and_address_are_arrays():
     class Foreign:
         def __init__(self, array):

@@ -64,9 +64,9 @@ def close():
 
 def _after_fork():
     """Chips do not follow into a child: its programs get a Worker of its own. Those of the parent are left alone."""
-    global _lock
+    global _lock, _pending, _pending_lock
     _inherited.append((dict(_workers), dict(_programs), dict(_launchers)))
-    _lock = threading.RLock()
+    _lock, _pending, _pending_lock = threading.RLock(), weakref.WeakSet(), threading.Lock()
     _workers.clear()
     _programs.clear()
     _launchers.clear()
