@@ -311,3 +311,29 @@ def test_all_bits_of_integers_are_inverted(dtype):
     o = np.zeros_like(a)
     ir.interpret(p, a, o, function="k")
     assert (o == ~a).all()
+
+
+POWERS = """
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, n: pl.Scalar[pl.{0}], y: pl.InOut[pl.Tensor[[16, 32], pl.INT32]]) -> pl.Tensor[[16, 32], pl.INT32]:
+        for i in pl.range(n ** 0 + 2 * n ** 1 + 3 * n ** 3 % 7 + 5 * n ** 8 % 11 + 7 * (-n) ** 13 % 13):
+            y = pl.store(pl.adds(pl.load(y, [0, 0], [16, 32]), 1), [0, 0], [16, 32], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, n: pl.Scalar[pl.{0}], y: pl.InOut[pl.Tensor[[16, 32], pl.INT32]]):
+        self.k(n, y)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "INT32"])
+def test_powers_of_scalars_with_constant_exponents(dtype):
+    program, n = pl.parse(POWERS.format(dtype)), 3
+    want = n ** 0 + 2 * n ** 1 + 3 * n ** 3 % 7 + 5 * n ** 8 % 11 + 7 * (-n) ** 13 % 13
+    for call in (lambda *args: ir.interpret(program, *args), runtime.compile(program, "a2a3sim"),
+                 runtime.compile(program, "a5sim", runtime.BackendType.CCE)):
+        y = np.zeros((16, 32), "int32")
+        call(n, y)
+        assert (y == want).all()

@@ -219,6 +219,23 @@ static struct pto_value floor_mod(struct pto_gen *g, const char *a, const char *
 	return pair(g, "arith.subi", a, whole.name, type);
 }
 
+/* @x to the power of @n, which is not negative, by squares. */
+static struct pto_value power(struct pto_gen *g, const char *x, int64_t n, const char *type)
+{
+	struct pto_value square = { x, type }, result = pto_constant(g, 1, type);
+	bool first = true;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			result = first ? square :
+				 pair(g, "arith.muli", result.name, square.name, type);
+		first &= !(n & 1);
+		if (n > 1)
+			square = pair(g, "arith.muli", square.name, square.name, type);
+	}
+	return result;
+}
+
 static struct pto_value cast_to(struct pto_gen *g, struct pto_value v, unsigned int from,
 				unsigned int to);
 
@@ -255,6 +272,9 @@ static struct pto_value binary(struct pto_gen *g, const struct ir_node *e)
 		return pair(g, "arith.remsi", x, y, type);
 	if (e->kind == IR_FLOOR_MOD && !op && dtype_is_int(dtype))
 		return floor_mod(g, x, y, type);
+	if (e->kind == IR_POW && dtype_is_int(dtype) && b->right->kind == IR_CONST_INT &&
+	    IR_AS(b->right, const)->value >= 0)
+		return power(g, x, IR_AS(b->right, const)->value, type);
 	if (op)
 		return pair(g, op, x, y, type);
 	pto_mistake(g, e, "Compute it in the orchestration and pass it as a parameter",
