@@ -505,12 +505,38 @@ static int run_block(struct frame *fr, const struct ir_function *f, struct iv **
 	return rc;
 }
 
+/* Both ends of a pipe are on one cluster (section 15.4). */
+static int check_clusters(struct frame *fr, const struct ir_function *f, struct iv **args,
+			  uint32_t n_args, struct span span)
+{
+	struct iv *cluster = NULL;
+	uint32_t i;
+
+	for (i = 0; i < n_args; i++)
+		if (args[i]->kind == TY_CLUSTER)
+			cluster = args[i];
+	for (i = 0; i < n_args; i++) {
+		struct iv_pipe *pipe = args[i]->kind == TY_PIPE ? args[i]->pipe : NULL;
+
+		if (!pipe || pipe->cluster == cluster)
+			continue;
+		if (pipe->cluster) {
+			interp_error(fr, span,
+				     "Pipe '%s' of function '%s' connects kernels on different clusters",
+				     IR_AS(f->params.at[i], var)->name, f->name);
+			return -EINVAL;
+		}
+		pipe->cluster = cluster ? iv_ref(cluster) : NULL;
+	}
+	return 0;
+}
+
 static int call_blocks(struct frame *fr, const struct ir_function *f, struct iv **args,
 		       uint32_t n_args, int64_t blocks, struct span span)
 {
 	bool pipes = function_has_pipes(f);
+	int rc = pipes ? check_clusters(fr, f, args, n_args, span) : 0;
 	int64_t b;
-	int rc = 0;
 
 	for (b = 0; b < blocks && !rc; b++)
 		rc = pipes ? start_member(fr, f, args, n_args, b, blocks) :

@@ -26,6 +26,7 @@ struct iv_pipe {
 	struct iv_pipe *next;		/* in interp.pipes */
 	struct span span;		/* where it is made */
 	int64_t pushes, pops;
+	struct iv *cluster;		/* of the first kernel that it connects */
 	struct pipe_slot {
 		struct pipe_slot *next;
 		struct iv *tile;
