@@ -499,7 +499,7 @@ def test_the_ends_of_a_pipe_on_different_clusters_are_an_error():
     a, b, y = values("FP32", (160, 16)), values("FP32", (16, 16)), np.zeros((160, 16), "float32")
     program = PIPES.format(pops=10, calls=PRODUCE + CONSUME.replace("act(cid", "act(other")).replace(
         "cid = pl.allocate_cluster()", "cid = pl.allocate_cluster()\n        other = pl.allocate_cluster()")
-    with pytest.raises(pl.CompileError, match="Pipe 'i' of function 'act' connects kernels on different clusters") as info:
+    with pytest.raises(pl.CompileError, match="Pipe 'i' of 'act' connects kernels on different clusters") as info:
         ir.interpret(pl.parse(program), a, b, y)
     assert "self.act(other" in program.splitlines()[info.value.span.line - 1]
 

@@ -522,7 +522,7 @@ static int check_clusters(struct frame *fr, const struct ir_function *f, struct 
 			continue;
 		if (pipe->cluster) {
 			interp_error(fr, span,
-				     "Pipe '%s' of function '%s' connects kernels on different clusters",
+				     "Pipe '%s' of '%s' connects kernels on different clusters",
 				     IR_AS(f->params.at[i], var)->name, f->name);
 			return -EINVAL;
 		}
