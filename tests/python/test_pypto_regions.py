@@ -108,3 +108,43 @@ def test_parameter_that_only_regions_assign_ends_with_each():
     for made in (p, lowered):
         x, y, o = values()
         np.testing.assert_allclose(ir.interpret(made, x, y, o, 2, function="main"), x + 1)
+
+
+def test_a_region_never_takes_the_name_of_an_authors_function():
+    program = pl.parse("""
+@pl.program
+class P:
+    @pl.function
+    def main(self, x: pl.Tensor[[16, 64], pl.FP32], y: pl.InOut[pl.Tensor[[16, 64], pl.FP32]]):
+        with pl.incore():
+            x = pl.store(pl.add(pl.load(x, [0, 0], [16, 64]), 1.0), [0, 0], [16, 64], x)
+        y = self.main_incore_0(x, y)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def main_incore_0(self, x: pl.Tensor[[16, 64], pl.FP32], y: pl.InOut[pl.Tensor[[16, 64], pl.FP32]]
+                      ) -> pl.Tensor[[16, 64], pl.FP32]:
+        y = pl.store(pl.mul(pl.load(x, [0, 0], [16, 64]), 100.0), [0, 0], [16, 64], y)
+        return y
+""")
+    x, y = np.ones((16, 64), "float32"), np.zeros((16, 64), "float32")
+    lowered = passes.PassManager.get_strategy("PTOAS").run_passes(program)
+    assert "main_incore_1" in lowered.functions
+    ir.interpret(lowered, x, y)
+    assert (y == 200).all()
+
+
+def test_unrolled_loops_may_assign_their_variable():
+    program = pl.parse("""
+@pl.function(type=pl.FunctionType.InCore)
+def k(x: pl.Tensor[[16, 64], pl.FP32], y: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:
+    t = pl.load(x, [0, 0], [16, 64])
+    for i in pl.unroll(3):
+        i = i + 1
+        t = pl.add(t, pl.cast(i, pl.FP32))
+    y = pl.store(t, [0, 0], [16, 64], y)
+    return y
+""")
+    x, y = np.ones((16, 64), "float32"), np.zeros((16, 64), "float32")
+    for one in (program, passes.PassManager(["UnrollLoops", "ConvertToSSA"]).run_passes(program)):
+        ir.interpret(one, x, y)
+        assert (y == 7).all()

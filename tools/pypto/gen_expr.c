@@ -227,6 +227,8 @@ static const char *unary_text(struct gen_cxx *g, const struct ir_node *e)
 	if (e->kind == IR_CAST)
 		return cast_text(g, e);
 	x = gen_expr(g, IR_AS(e, unary)->operand);
+	if (*x == '-')	/* a constant: there is no -- */
+		x = px_printf(g->px, "(%s)", x);
 	switch (e->kind) {
 	case IR_ABS:
 		return cut(g, e, px_printf(g->px, "(%s < 0 ? -%s : %s)", x, x, x));

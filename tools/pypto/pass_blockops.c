@@ -201,19 +201,47 @@ static bool is_long(const struct ir_list *shape)
 	return n && n->kind == IR_CONST_INT && IR_AS(n, const)->value > LONG_ROW;
 }
 
+#define LONGEST_RUN	256	/* statements: all that lives in one shares the buffer */
+
+static bool is_assemble(const struct ir_call *call)
+{
+	return call->op->rule == rule_assemble;
+}
+
+/* Whether a run reads the tensor that lies behind @target, maybe in other tiles. */
+static bool reads(struct blockops *b, const struct block_run *run, struct ir_node *target)
+{
+	const struct ir_node *base = block_region_of(b, target).base;
+	uint32_t i, k;
+
+	for (i = 0; i < run->n; i++) {
+		const struct ir_list *args = &call_in(run->stmts[i])->args;
+
+		for (k = 0; k < args->n; k++)
+			if (args->at[k]->type->kind == TY_TENSOR &&
+			    block_region_of(b, args->at[k]).base == base)
+				return true;
+	}
+	return false;
+}
+
 /*
- * One assemble() behind the other into one tensor begins a new run: each is a write of its own. So
- * does a transpose() of what the run computes, which reads other tiles of it.
+ * An assemble() ends its run, and begins one if what it writes to is read by those before it. A
+ * transpose() of what the run computes begins a new one, since it reads other tiles of it.
  */
-static bool joins(const struct block_run *run, const struct ir_node *s)
+static bool joins(struct blockops *b, const struct block_run *run, const struct ir_node *s)
 {
 	const struct ir_call *call = call_in(s);
 	const struct ir_list *shape = work_shape(call);
 
 	if (run->n && (is_product(call_in(run->stmts[0])) || is_product(call)))
 		return false;
-	if ((call->op->rule == rule_assemble || call->op->rule == rule_transpose) &&
-	    computed_in(run, call->args.at[0]))
+	if (run->n == LONGEST_RUN || (run->n && is_assemble(call_in(run->stmts[run->n - 1]))))
+		return false;
+	if (is_assemble(call) &&
+	    (computed_in(run, call->args.at[0]) || reads(b, run, call->args.at[0])))
+		return false;
+	if (call->op->rule == rule_transpose && computed_in(run, call->args.at[0]))
 		return false;
 	return shape_equal(shape, run->shape) ||
 	       (one_column(shape, run->shape) && !is_long(run->shape));
@@ -237,7 +265,7 @@ static uint32_t write_run(struct blockops *b, const struct ir_list *stmts, uint3
 			i++;
 			continue;
 		}
-		if (!joins(&run, s))
+		if (!joins(b, &run, s))
 			break;
 		run.swaps |= call_in(s)->op->rule == rule_transpose;
 		run.rows |= is_rows(call_in(s)) || !shape_equal(work_shape(call_in(s)), run.shape);

@@ -11,7 +11,7 @@
 
 struct outline {
 	struct px *px;
-	struct ir_program *out;
+	struct ir_program *program, *out;
 	struct ir_function *parent;
 	struct var_map uses;		/* variable -> how often the parent uses it */
 	unsigned int next;
@@ -217,6 +217,17 @@ static uint8_t direction_of(const struct region *r, const struct ir_node *var)
 	return var_map_get(&r->covered, var) && !var_map_get(&r->read, var) ? DIR_OUT : DIR_INOUT;
 }
 
+/* <function>_incore_<k>, with the next k that no function of the author's has. */
+static const char *free_name(struct outline *o)
+{
+	const char *name;
+
+	do {
+		name = px_printf(o->px, "%s_incore_%u", o->parent->name, o->next++);
+	} while (program_find(o->program, name) || program_find(o->out, name));
+	return px_intern(o->px, name);
+}
+
 static struct ir_function *new_function(struct outline *o, const struct ir_scope *scope,
 					const struct region *r, const struct ir_list *outputs)
 {
@@ -225,7 +236,7 @@ static struct ir_function *new_function(struct outline *o, const struct ir_scope
 	struct ir_list stmts = { 0 };
 	uint32_t i;
 
-	f->name = px_intern(o->px, px_printf(o->px, "%s_incore_%u", o->parent->name, o->next++));
+	f->name = free_name(o);
 	f->func_type = FN_INCORE;
 	f->directions = px_alloc(o->px, r->uses.n + 1, 1);
 	for (i = 0; i < r->uses.n; i++) {
@@ -487,7 +498,7 @@ static void outline_function(struct outline *o, const struct ir_program *program
 struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program,
 				       const struct pass_options *options)
 {
-	struct outline o = { .px = px, .out = ir_copy(px, &program->node) };
+	struct outline o = { .px = px, .program = program, .out = ir_copy(px, &program->node) };
 	uint32_t i;
 
 	(void)options;

@@ -68,10 +68,13 @@ static struct ir_node *unroll_for(struct unroll *u, struct ir_for *loop)
 	for (i = 0; i < n && !u->stopped; i++) {
 		struct var_map map = { .px = px };
 		int64_t at = constant(loop->start) + (int64_t)i * constant(loop->step);
+		struct ir_node *now = ir_int(px, at, DT_INDEX, loop->loop_var->span);
 
 		ir_walk(loop->body, keep_assigned, &map);
-		var_map_set(&map, loop->loop_var,
-			    ir_int(px, at, DT_INDEX, loop->loop_var->span));
+		if (var_map_get(&map, loop->loop_var))	/* the body gives it other values */
+			list_push(px, &out, ir_assign(px, loop->loop_var, now, now->span));
+		else
+			var_map_set(&map, loop->loop_var, now);
 		list_push(px, &out, unroll(u, ir_clone_stmt(&map, loop->body)));
 	}
 	return ir_body(px, out, loop->node.span);
