@@ -15,8 +15,7 @@ ATTRIBUTES = {"d": "DataType", "D": "DataType | None", "m": "MemorySpace", "b": 
               "p": "PipeType", "r": "str | int", "c": "str | int", "f": "str | float"}
 SPACES = (("block", "On tiles"), ("tensor", "On tensors"), ("system", "Synchronisation"), ("cluster", "Clusters"),
           ("pipe", "Pipes"))
-WORDS = {"t": "tile", "x": "tensor", "a": "tensor or tile", "s": "scalar", "i": "integer", "l": "list of integers",
-         "n": "list of constants", "p": "pipe", "c": "cluster"}
+WORDS = language._KINDS  # as help() has them
 
 
 def parameters(text):

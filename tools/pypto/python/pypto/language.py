@@ -199,7 +199,7 @@ class _Namespace:
 tensor, system = _Namespace(), _Namespace()
 
 
-_KINDS = {"t": "tile", "x": "tensor", "a": "tensor or tile", "s": "number", "i": "integer", "l": "list of integers",
+_KINDS = {"t": "tile", "x": "tensor", "a": "tensor or tile", "s": "scalar", "i": "integer", "l": "list of integers",
           "n": "list of constants", "p": "pipe", "c": "cluster"}
 
 
