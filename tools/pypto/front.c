@@ -12,6 +12,9 @@ static void front_start(struct front *f, struct ir_function *func, const struct 
 	f->flags = m->flags;
 	f->names = (struct var_map){ .px = f->px };
 	f->roots = (struct var_map){ .px = f->px };
+	f->assigned = (struct var_map){ .px = f->px };
+	f->changing = (struct var_map){ .px = f->px };
+	f->extents = (struct ir_list){ 0 };
 	f->memrefs = (struct ir_list){ 0 };
 	f->n_changes = 0;
 	f->loop = NULL;
@@ -20,6 +23,7 @@ static void front_start(struct front *f, struct ir_function *func, const struct 
 	f->incore = 0;
 	f->n_inlined = 0;
 	f->returned = false;
+	front_note_assigned(f, &m->def->body);
 }
 
 /* ---- Signatures ---- */
@@ -66,7 +70,7 @@ static int add_param(struct front *f, const struct py_node *arg)
 	var = ir_var(f->px, arg->name, a.type, arg->span);
 	func->directions[func->params.n] = a.direction;
 	list_push(f->px, &func->params, var);
-	list_push(f->px, &bind_find(f, arg->name)->variables, var);
+	bind_variable(f, bind_find(f, arg->name), var, 0);
 	bind_set(f, arg->name, var, arg->span);
 	return 0;
 }

@@ -58,6 +58,9 @@ struct front {
 	uint8_t flags;
 	struct var_map names;		/* interned name -> struct binding */
 	struct var_map roots;		/* call -> parameter whose memory its value is */
+	struct var_map assigned;	/* binding -> how often the text assigns it */
+	struct var_map changing;	/* variables that may get another value: themselves */
+	struct ir_list extents;		/* struct front_extent *: of these, what is bound here */
 	struct ir_list dynamics;	/* shared by the functions of a program */
 	struct ir_list memrefs;
 	struct change *changes;
@@ -103,6 +106,23 @@ bool front_in_kernel(const struct front *f);
 /* The parameter of direction In that a write to @value would change, or NULL (front_op.c). */
 const struct ir_node *front_read_only(struct front *f, const struct ir_node *value);
 void front_read_only_hint(struct front *f, struct diag *diag, const struct ir_node *param);
+
+/* ---- Extents that may change (front_extent.c) ---- */
+
+/* Counts what @body assigns, before it is parsed. */
+void front_note_assigned(struct front *f, const struct py_list *body);
+/* @var gets the name of @b; the text has @own assignments that make it. */
+void bind_variable(struct front *f, struct binding *b, struct ir_node *var, unsigned int own);
+/* Types that are made from here on do not name @var. */
+void front_changes(struct front *f, const struct ir_node *var);
+/* @expr, or the hidden variable that keeps the value that it has here. */
+struct ir_node *front_extent(struct front *f, struct ir_node *expr);
+bool extents_name(const struct ir_list *extents, const struct ir_node *var);
+/* Whether extents of @type, which come from @args, may change: they are bound in @args then. */
+bool front_bind_extents(struct front *f, const struct ir_type *type, struct ir_list *args);
+/* @var, or what the body of a loop assigns, has another value from here on. */
+void front_extents_assigned(struct front *f, const struct ir_node *var);
+void front_extents_loop(struct front *f, const struct py_list *body);
 
 /* ---- Annotations (front_type.c) ---- */
 
@@ -167,6 +187,11 @@ struct ir_node *front_reduce_rows(struct front *f, const struct px_op *op, struc
 				  struct span span);
 /* @e as something that can stand in several places: a hidden variable, unless it is a name. */
 struct ir_node *front_named(struct front *f, struct ir_node *e);
+/*
+ * Hidden variables are _v0, _v1 and so on, or _v0_n where they keep a value of n. One more than the
+ * number in such a name; 0: another name.
+ */
+unsigned int front_hidden_number(const char *name);
 /* The first number of hidden variables whose name, and those that follow, @def does not use. */
 unsigned int front_hidden_start(const struct front *f, const struct py_node *def);
 /* A tile or tensor like @like, full of @scalar. */

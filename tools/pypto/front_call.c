@@ -133,6 +133,17 @@ static void map_param(struct var_map *map, const struct ir_node *param, struct i
 			var_map_set(map, param->type->shape.at[i], arg->type->shape.at[i]);
 }
 
+/* Whether the scalar @param is an extent of what @callee returns. */
+static bool in_results(const struct ir_function *callee, const struct ir_node *param)
+{
+	uint32_t i;
+
+	for (i = 0; i < callee->n_returns && param->type->kind == TY_SCALAR; i++)
+		if (extents_name(&callee->return_types[i]->shape, param))
+			return true;
+	return false;
+}
+
 static int block_keyword(struct front *f, const struct py_node *node,
 			 const struct ir_function *callee, struct ir_call *call)
 {
@@ -193,6 +204,8 @@ static struct ir_node *call_function(struct front *f, const struct py_node *node
 		good &= arg != NULL;
 		if (!arg)
 			continue;
+		if (in_results(callee, callee->params.at[i]))
+			arg = front_extent(f, arg);
 		map_param(&map, callee->params.at[i], arg);
 		list_push(f->px, &call->args, arg);
 	}
@@ -295,6 +308,7 @@ struct ir_node *front_inline(struct front *f, const struct py_node *call,
 	f->inline_depth++;
 	f->depth = 0;
 	f->returned = false;
+	front_note_assigned(f, &value->def->body);
 	front_body(f, &value->def->body);
 	f->inline_prefix = outer.inline_prefix;
 	f->inline_scope = outer.inline_scope;

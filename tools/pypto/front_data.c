@@ -26,12 +26,12 @@ static unsigned int more(unsigned int a, unsigned int b)
 	return a > b ? a : b;
 }
 
-/* One more than the number of a name like those of front_named(), or 0. */
-static unsigned int number_after(const char *name)
+unsigned int front_hidden_number(const char *name)
 {
 	size_t digits = strncmp(name, "_v", 2) ? 0 : strspn(name + 2, "0123456789");
+	bool hidden = digits && digits < 10 && (!name[2 + digits] || name[2 + digits] == '_');
 
-	return digits && digits < 10 && !name[2 + digits] ? (unsigned int)atoi(name + 2) + 1 : 0;
+	return hidden ? (unsigned int)atoi(name + 2) + 1 : 0;
 }
 
 static unsigned int numbers_in(const struct py_node *node);
@@ -48,7 +48,7 @@ static unsigned int numbers_of(const struct py_list *list)
 
 static unsigned int numbers_in(const struct py_node *node)
 {
-	unsigned int n = node && node->name ? number_after(node->name) : 0;
+	unsigned int n = node && node->name ? front_hidden_number(node->name) : 0;
 
 	if (!node)
 		return 0;
@@ -63,7 +63,7 @@ unsigned int front_hidden_start(const struct front *f, const struct py_node *def
 	uint32_t i;
 
 	for (i = 0; i < f->dynamics.n; i++)
-		n = more(n, number_after(IR_AS(f->dynamics.at[i], var)->name));
+		n = more(n, front_hidden_number(IR_AS(f->dynamics.at[i], var)->name));
 	return n;
 }
 

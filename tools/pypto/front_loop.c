@@ -216,7 +216,7 @@ static void bind_own(struct front *f, const struct py_node *name, struct ir_node
 	bind_set(f, name->name, var, name->span);
 	b = bind_find(f, name->name);
 	b->variables = (struct ir_list){ 0 };
-	list_push(f->px, &b->variables, var);
+	bind_variable(f, b, var, 0);
 	if (var->kind == IR_ITER_ARG)
 		b->root = root;
 }
@@ -225,7 +225,7 @@ static void bind_own(struct front *f, const struct py_node *name, struct ir_node
 static void bind_result(struct front *f, const char *name, struct ir_node *var, struct span span)
 {
 	bind_set(f, name, var, span);
-	list_push(f->px, &bind_find(f, name)->variables, var);
+	bind_variable(f, bind_find(f, name), var, 0);
 }
 
 static int make_iter_args(struct front *f, const struct loop_head *h, struct ir_list *iter_args)
@@ -277,7 +277,8 @@ static int check_yield(struct front *f, struct yield_site *site, const struct ir
 							    site->stmt->span);
 			if (!site->values.at[i])
 				return -EINVAL;
-		} else if (!type_compatible(site->values.at[i]->type, type)) {
+		} else if (!type_compatible(site->values.at[i]->type, type) ||
+			   !shape_equal(&site->values.at[i]->type->view.valid, &type->view.valid)) {
 			diag_add(f->px, DIAG_TYPE, site->stmt->span,
 				 "Carried value '%s' is %s, but %s is yielded",
 				 IR_AS(want->at[i], var)->name, type_text(f->px, type),
@@ -332,7 +333,7 @@ static void restore_variables(struct front *f, const struct loop_head *h,
 
 		b->variables = list_copy(f->px, &saved[i]);
 		if (b->state == BIND_OK)
-			list_push(f->px, &b->variables, b->node);
+			bind_variable(f, b, b->node, 0);
 	}
 	if (h->var)
 		bind_find(f, h->var->name)->variables = saved[i];
@@ -414,10 +415,13 @@ static int loop_body(struct front *f, struct loop_head *h, const struct ir_list 
 		var = ir_var(f->px, bind_find(f, h->var->name)->name,
 			     type_scalar(f->px, DT_INDEX), h->var->span);
 		bind_own(f, h->var, var);
+		if (h->kind == FOR_UNROLL)
+			front_changes(f, var);
 	}
 	frame.started_at = f->clock + 1;
 	f->loop = &frame;
 	mark = bind_mark(f);
+	front_extents_loop(f, &stmts);
 	if (h->kind < 0)
 		rc = while_condition(f, h, &condition, &stmts);
 	body = front_block(f, &stmts, h->node->span, &site);
@@ -477,6 +481,7 @@ int front_while(struct front *f, const struct py_node *node)
 	if (node->orelse.n)
 		return syntax(f, node->span, "A loop cannot have an else branch", NULL);
 	f->loop = &frame;
+	front_extents_loop(f, &node->body);
 	loop->condition = loop_condition(f, node->x);
 	loop->body = front_block(f, &node->body, node->span, NULL);
 	bind_end_body(f, mark);
@@ -508,7 +513,7 @@ static int if_results(struct front *f, const struct py_node *node, struct ir_if 
 		const struct py_node *name = !t ? NULL : t->kind == PY_TUPLE ? t->args.at[i] : t;
 		struct ir_node *var;
 
-		if (!type_compatible(a, b)) {
+		if (!type_compatible(a, b) || !shape_equal(&a->view.valid, &b->view.valid)) {
 			diag_add(f->px, DIAG_TYPE, else_site->stmt->span,
 				 "The branches yield %s and %s", type_text(f->px, a),
 				 type_text(f->px, b));

@@ -179,6 +179,8 @@ struct ir_node *front_apply(struct front *f, const struct px_op *op, struct ir_l
 	call = op_call(&use);
 	if (!call)
 		return NULL;
+	if (front_bind_extents(f, call->type, &use.args))
+		call = op_call(&use);
 	if (written >= 0 && write_refused(f, IR_AS(call, call)->args.at[written], span))
 		return NULL;
 	root = source >= 0 ? bind_root(f, IR_AS(call, call)->args.at[source]) : NULL;

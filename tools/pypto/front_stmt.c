@@ -27,7 +27,7 @@ static struct ir_node *variable_for(struct front *f, struct binding *b, const st
 		if (type_identical(b->variables.at[i]->type, type))
 			return b->variables.at[i];
 	var = ir_var(f->px, b->name, type, span);
-	list_push(f->px, &b->variables, var);
+	bind_variable(f, b, var, 1);
 	return var;
 }
 
@@ -42,6 +42,24 @@ static struct ir_node *alloc_variable(struct front *f, const struct ir_call *cal
 	return &front_memref(f, call_attr(call, "space"), call_attr(call, "addr"),
 			     (uint64_t)call_attr(call, "size"), (uint64_t)call_attr(call, "id"),
 			     span)->node;
+}
+
+/* What the shapes of parameters say holds in the whole function. */
+static bool is_param_extent(struct front *f, const struct ir_node *var, struct span span)
+{
+	const struct ir_list *params = &f->func->params;
+	uint32_t i;
+
+	for (i = 0; i < params->n && list_has(params, var); i++) {
+		if (!extents_name(&params->at[i]->type->shape, var))
+			continue;
+		diag_hint(f->px, diag_add(f->px, DIAG_SYNTAX, span,
+					  "Parameter '%s' is an extent of parameter '%s' and keeps its value",
+					  IR_AS(var, var)->name, IR_AS(params->at[i], var)->name),
+			  "Use another name for the new value");
+		return true;
+	}
+	return false;
 }
 
 struct ir_node *front_assign_name(struct front *f, const struct py_node *target,
@@ -67,8 +85,11 @@ struct ir_node *front_assign_name(struct front *f, const struct py_node *target,
 		var = alloc_variable(f, IR_AS(value, call), target->span);
 	else
 		var = variable_for(f, b, type, target->span);
+	if (is_param_extent(f, var, target->span))
+		return NULL;
 	root = bind_root(f, value);
 	bind_set(f, target->name, var, target->span);
+	front_extents_assigned(f, var);
 	b->root = root;
 	return var;
 }
@@ -363,6 +384,7 @@ struct ir_node *front_block(struct front *f, const struct py_list *body, struct 
 {
 	struct ir_list stmts = { 0 }, *outer_stmts = f->stmts;
 	struct yield_site *outer_yield = f->yield;
+	uint32_t n_extents = f->extents.n;
 
 	f->stmts = &stmts;
 	f->yield = site;
@@ -371,6 +393,7 @@ struct ir_node *front_block(struct front *f, const struct py_list *body, struct 
 	f->depth--;
 	f->yield = outer_yield;
 	f->stmts = outer_stmts;
+	f->extents.n = n_extents;
 	if (site && site->values.n)
 		list_push(f->px, &stmts,
 			  ir_values(f->px, IR_YIELD, site->values, site->stmt->span));
