@@ -148,3 +148,40 @@ def k(x: pl.Tensor[[16, 64], pl.FP32], y: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) 
     for one in (program, passes.PassManager(["UnrollLoops", "ConvertToSSA"]).run_passes(program)):
         ir.interpret(one, x, y)
         assert (y == 7).all()
+
+
+def add_to(*view):
+    """A region that stores y + 1 through views of x, which then goes to o."""
+    return ["with pl.incore():", *(f"    {line}" for line in view),
+            "    t = pl.load(x, [0, 0], [16, 32])", "    o = pl.store(t, [0, 0], [16, 32], o)"]
+
+
+VIEWS = {
+    "slice": add_to("s = pl.slice(x, [8, 32], [8, 0])", "t = pl.load(y, [0, 0], [8, 32])",
+                    "s = pl.store(t + 1.0, [0, 0], [8, 32], s)"),
+    "slice of a slice": add_to("s = pl.slice(pl.slice(x, [8, 32], [8, 0]), [4, 32], [2, 0])", "t = pl.load(y, [0, 0], [4, 32])",
+                               "s = pl.store(t + 1.0, [0, 0], [4, 32], s)"),
+    "slice in a loop": add_to("for i in pl.range(2):", "    s = pl.slice(x, [4, 32], [i * 8, 0])",
+                              "    t = pl.load(y, [0, 0], [4, 32])", "    s = pl.store(t + 1.0, [0, 0], [4, 32], s)"),
+    "assemble into a slice": add_to("s = pl.slice(x, [8, 32], [8, 0])", "z = pl.slice(y, [4, 32], [3, 0]) + 1.0",
+                                    "s = pl.assemble(s, z, [1, 0])"),
+    "slice made before": ["s = pl.slice(x, [8, 32], [8, 0])", "with pl.incore():", "    t = pl.load(y, [0, 0], [8, 32])",
+                          "    s = pl.store(t + 1.0, [0, 0], [8, 32], s)", *add_to()],
+    "whole store into a part": ["with pl.incore():", "    s = pl.slice(o, [8, 32], [0, 0])", "    t = pl.load(y, [0, 0], [8, 32])",
+                                "    s = pl.store(t + 1.0, [0, 0], [8, 32], s)"],
+}
+
+
+@pytest.mark.parametrize("backend", ["PTO", "CCE"])
+@pytest.mark.parametrize("case", VIEWS)
+def test_what_is_stored_through_a_view_reaches_its_tensor(case, backend):
+    """A kernel that stores into a part of a parameter writes the parameter, and leaves the rest of it as it is."""
+    results = []
+    for run in (lambda p, *a: ir.interpret(p, *a, function="main"), lambda p, *a: runtime.compile(p, "a5sim", backend)(*a)):
+        x, y, o = values()
+        o[:] = 7
+        run(program(VIEWS[case]), x, y, o)
+        results.append((x, y, o))
+    for here, there in zip(*results):
+        np.testing.assert_array_equal(here, there)
+    assert (results[0][0] != values()[0]).any() or (results[0][2][:8] == values()[1][:8] + 1).all()

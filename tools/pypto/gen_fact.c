@@ -194,15 +194,6 @@ static void root_stmt(struct root_scan *s, struct ir_node *stmt)
 	}
 }
 
-static const struct ir_values *return_of(const struct ir_function *f)
-{
-	struct ir_node *body = f->body;
-	struct ir_list stmts = ir_stmts(&body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-
-	return last && last->kind == IR_RETURN ? IR_AS(last, values) : NULL;
-}
-
 /* Without a body, or for a value that the scan cannot follow: the @i-th written parameter. */
 static int written_param(const struct ir_function *f, uint32_t i)
 {
@@ -217,7 +208,7 @@ static int written_param(const struct ir_function *f, uint32_t i)
 int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i)
 {
 	struct root_scan s = { .f = f, .root = { .px = px } };
-	const struct ir_values *values = return_of(f);
+	const struct ir_values *values = ir_last(f->body, IR_RETURN);
 	uint32_t p;
 	void *root;
 

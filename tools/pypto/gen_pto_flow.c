@@ -10,14 +10,6 @@
 
 /* ---- What bodies hand on ---- */
 
-static const struct ir_values *yield_of(struct ir_node *body)
-{
-	struct ir_list stmts = ir_stmts(&body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-
-	return last && last->kind == IR_YIELD ? IR_AS(last, values) : NULL;
-}
-
 static bool is_scalar(const struct ir_node *var)
 {
 	return var->type->kind == TY_SCALAR;
@@ -257,7 +249,7 @@ static void put_while(struct pto_gen *g, const struct ir_while *s)
 
 static void merge_tensors(struct pto_gen *g, const struct ir_if *s)
 {
-	const struct ir_values *yield = yield_of(s->then_body);
+	const struct ir_values *yield = ir_last(s->then_body, IR_YIELD);
 	uint32_t i;
 
 	for (i = 0; yield && i < s->return_vars.n && i < yield->values.n; i++)
@@ -267,7 +259,7 @@ static void merge_tensors(struct pto_gen *g, const struct ir_if *s)
 
 static bool check_if(struct pto_gen *g, const struct ir_if *s)
 {
-	const struct ir_values *yield = yield_of(s->then_body);
+	const struct ir_values *yield = ir_last(s->then_body, IR_YIELD);
 
 	if (s->return_vars.n && !s->else_body)
 		pto_mistake(g, &s->node, NULL, "IfStmt with return_vars requires else_body");

@@ -218,6 +218,16 @@ struct ir_list ir_stmts(struct ir_node **body)
 	return (struct ir_list){ .at = body, .n = 1 };
 }
 
+const struct ir_values *ir_last(const struct ir_node *body, enum ir_kind kind)
+{
+	while (body && (body->kind == IR_SEQ || body->kind == IR_OPS)) {
+		const struct ir_list *stmts = &IR_AS(body, seq)->stmts;
+
+		body = stmts->n ? stmts->at[stmts->n - 1] : NULL;
+	}
+	return body && body->kind == kind ? IR_AS(body, values) : NULL;
+}
+
 /* The room of a list is the next power of two above its length, at least 4. */
 void list_push(struct px *px, struct ir_list *list, struct ir_node *node)
 {

@@ -343,6 +343,8 @@ struct ir_node *ir_values(struct px *px, enum ir_kind kind, struct ir_list value
 struct ir_node *ir_body(struct px *px, struct ir_list stmts, struct span span);
 /* Statements of a body, bare or in sequence; the list belongs to the body or to @one. */
 struct ir_list ir_stmts(struct ir_node **body);
+/* The YieldStmt or ReturnStmt, as @kind says, that ends a body; NULL: it ends with another one. */
+const struct ir_values *ir_last(const struct ir_node *body, enum ir_kind kind);
 
 /* A buffer called mem_<space>_<id>; @addr -1: not placed yet. */
 struct ir_memref *ir_memref(struct px *px, enum memory_space space, int64_t addr, uint64_t size,

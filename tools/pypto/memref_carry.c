@@ -93,14 +93,6 @@ void memref_move_all(struct memrefs *m, struct ir_list *values, struct ir_memref
 
 /* ---- Where values are made ---- */
 
-static const struct ir_values *yield_of(struct px *px, struct ir_node *body)
-{
-	struct ir_list stmts = ir_flat(px, body);
-
-	return stmts.n && stmts.at[stmts.n - 1]->kind == IR_YIELD ?
-	       IR_AS(stmts.at[stmts.n - 1], values) : NULL;
-}
-
 /* The statement of @body that defines @var; NULL: another body does. */
 static struct ir_node *definition_in(struct px *px, struct ir_node *body, const struct ir_node *var)
 {
@@ -184,8 +176,8 @@ static void wish_value(struct memrefs *m, struct ir_node *body, struct ir_node *
 static void wish_branches(struct memrefs *m, struct ir_node *body, const struct ir_if *s,
 			  uint32_t i, struct ir_memref *buffer, uint32_t yield)
 {
-	const struct ir_values *a = yield_of(m->px, s->then_body);
-	const struct ir_values *b = s->else_body ? yield_of(m->px, s->else_body) : NULL;
+	const struct ir_values *a = ir_last(s->then_body, IR_YIELD);
+	const struct ir_values *b = s->else_body ? ir_last(s->else_body, IR_YIELD) : NULL;
 
 	if (a)
 		wish_value(m, body, a->values.at[i], buffer, yield);
@@ -222,7 +214,7 @@ static void wish_value(struct memrefs *m, struct ir_node *body, struct ir_node *
 /* Asks for the values that @body yields to be made in @buffers. */
 static void wish(struct memrefs *m, struct ir_node *body, struct ir_memref **buffers)
 {
-	const struct ir_values *yield = body ? yield_of(m->px, body) : NULL;
+	const struct ir_values *yield = body ? ir_last(body, IR_YIELD) : NULL;
 	uint32_t i;
 
 	for (i = 0; yield && i < yield->values.n; i++)
@@ -326,7 +318,7 @@ void memref_while(struct memrefs *m, struct ir_while *s)
 /* The space that the merged value is in: that of the first branch's. */
 static enum memory_space merged_space(struct memrefs *m, const struct ir_if *s, uint32_t i)
 {
-	const struct ir_values *yield = yield_of(m->px, s->then_body);
+	const struct ir_values *yield = ir_last(s->then_body, IR_YIELD);
 	struct ir_node *value = yield->values.at[i], *def;
 
 	if (memref_of(m, value))
@@ -390,8 +382,8 @@ static struct ir_memref *outer_taken(struct memrefs *m, const struct ir_if *s, u
 static struct ir_memref *stays(struct memrefs *m, const struct ir_if *s, const struct ir_if *at,
 			       uint32_t i, uint32_t j, struct ir_memref **buffers)
 {
-	const struct ir_values *a = yield_of(m->px, at->then_body);
-	const struct ir_values *b = at->else_body ? yield_of(m->px, at->else_body) : NULL;
+	const struct ir_values *a = ir_last(at->then_body, IR_YIELD);
+	const struct ir_values *b = at->else_body ? ir_last(at->else_body, IR_YIELD) : NULL;
 	struct ir_memref *buffer;
 
 	buffer = b ? outer_taken(m, s, i, at->else_body, b->values.at[j], buffers) : NULL;
@@ -421,7 +413,7 @@ static struct ir_memref **merged(struct memrefs *m, const struct ir_if *s)
 static void merge_tensors(struct memrefs *m, const struct ir_if *s, const struct ir_if *new,
 			  struct ir_memref **buffers)
 {
-	const struct ir_values *yield = yield_of(m->px, new->then_body);
+	const struct ir_values *yield = ir_last(new->then_body, IR_YIELD);
 	uint32_t i;
 
 	for (i = 0; i < s->return_vars.n; i++)

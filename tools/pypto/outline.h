@@ -14,7 +14,4 @@
 struct ir_node *outline_returns(struct px *px, const struct ir_program *program,
 				const struct ir_function *f);
 
-/* @f, in SSA form, was Opaque: parameters that its calls write are InOut (D6). */
-void outline_directions(struct px *px, const struct ir_program *program, struct ir_function *f);
-
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blockops.h"
+#include "tensor_root.h"
 
 /* ---- Parts ---- */
 
@@ -446,76 +447,6 @@ static struct ir_node *drop_slices(struct px *px, struct ir_node *body, void *da
 	return ir_body(px, out, body->span);
 }
 
-/* ---- Directions ---- */
-
-struct written {
-	struct var_map *root;		/* variable -> the parameter whose state it is */
-	struct ir_function *f;
-};
-
-static struct ir_node *root_of(struct written *w, struct ir_node *var)
-{
-	struct ir_node *root = var_map_get(w->root, var);
-
-	return root ? root : var;
-}
-
-static void note_list(struct written *w, const struct ir_list *iter_args)
-{
-	uint32_t i;
-
-	for (i = 0; i < iter_args->n; i++)
-		var_map_set(w->root, iter_args->at[i],
-			    root_of(w, IR_AS(iter_args->at[i], var)->init));
-}
-
-/* A loop's result is a state of what it carries; so is a branch's. */
-static void note_results(struct written *w, const struct ir_list *iter_args,
-			 const struct ir_list *results)
-{
-	uint32_t i;
-
-	for (i = 0; i < results->n && i < iter_args->n; i++)
-		var_map_set(w->root, results->at[i], root_of(w, iter_args->at[i]));
-}
-
-static bool find_written(void *data, struct ir_node *node)
-{
-	struct written *w = data;
-	const struct ir_call *call = call_in(node);
-	struct ir_node *target;
-	uint32_t i;
-
-	if (node->kind == IR_FOR) {
-		note_list(w, &IR_AS(node, for)->iter_args);
-		note_results(w, &IR_AS(node, for)->iter_args, &IR_AS(node, for)->return_vars);
-	}
-	if (node->kind == IR_WHILE) {
-		note_list(w, &IR_AS(node, while)->iter_args);
-		note_results(w, &IR_AS(node, while)->iter_args, &IR_AS(node, while)->return_vars);
-	}
-	if (!call || (call->op->rule != rule_store && call->op->rule != rule_mscatter))
-		return node->kind >= IR_ASSIGN;
-	target = root_of(w, call->args.at[call->op->rule == rule_store ? 3 : 2]);
-	var_map_set(w->root, IR_AS(node, assign)->var, target);
-	for (i = 0; i < w->f->params.n; i++)
-		if (w->f->params.at[i] == target && w->f->directions[i] == DIR_IN)
-			w->f->directions[i] = DIR_INOUT;
-	return false;
-}
-
-/* What an assemble() wrote is not only read. */
-static void set_directions(struct px *px, struct ir_function *f)
-{
-	struct var_map root = { .px = px };
-	struct written w = { &root, f };
-	uint8_t *directions = px_alloc(px, f->params.n + 1, 1);
-
-	memcpy(directions, f->directions, f->params.n);
-	f->directions = directions;
-	ir_walk(f->body, find_written, &w);
-}
-
 /* ---- Program ---- */
 
 static struct ir_node *create_for(struct px *px, const struct ir_function *f,
@@ -591,7 +522,8 @@ static struct ir_node *patch_body(struct px *px, struct ir_node *body, void *dat
 	return ir_body(px, out, body->span);
 }
 
-static struct ir_function *convert_function(struct px *px, struct ir_function *old, int arch,
+static struct ir_function *convert_function(struct px *px, const struct ir_program *program,
+					    struct ir_function *old, int arch,
 					    struct block_output **outputs)
 {
 	struct blockops b = { .px = px, .f = ir_copy(px, &old->node), .arch = arch,
@@ -605,7 +537,7 @@ static struct ir_function *convert_function(struct px *px, struct ir_function *o
 		return b.f;
 	ir_walk(b.f->body, count_use, &uses);
 	b.f->body = drop_slices(px, b.f->body, &uses);
-	set_directions(px, b.f);
+	tensor_directions(px, program, b.f, false);	/* what an assemble() wrote */
 	*outputs = b.outputs;
 	return b.f;
 }
@@ -624,7 +556,7 @@ struct ir_program *pass_block_ops(struct px *px, struct ir_program *program,
 		struct ir_function *f = IR_AS(program->functions.at[i], function);
 
 		if (f->func_type == FN_INCORE || f->func_type == FN_BLOCK_INCORE)
-			f = convert_function(px, f, options->arch, &c.outputs[i]);
+			f = convert_function(px, program, f, options->arch, &c.outputs[i]);
 		changed |= c.outputs[i] != NULL;
 		list_push(px, &out->functions, &f->node);
 	}

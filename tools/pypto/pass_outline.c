@@ -8,6 +8,7 @@
 
 #include "gen.h"
 #include "outline.h"
+#include "tensor_root.h"
 
 struct outline {
 	struct px *px;
@@ -17,13 +18,12 @@ struct outline {
 	unsigned int next;
 };
 
-/* ---- What a region uses, defines and writes ---- */
+/* ---- What a region uses and defines ---- */
 
 struct region {
 	struct px *px;
-	struct var_map defined, used, written, read, covered;
+	struct var_map defined, used;
 	struct ir_list defs, uses;	/* ordered by name */
-	bool nested;			/* in a loop or branch, where a write may not happen */
 };
 
 static void by_name(struct px *px, struct ir_list *list, struct ir_node *var)
@@ -92,130 +92,7 @@ static bool find_uses(void *data, struct ir_node *node)
 	return true;
 }
 
-/* Which outer tensor a tensor inside the region is a later state of. */
-static struct ir_node *state_of(struct region *r, struct ir_node *tensor)
-{
-	struct ir_node *root = var_map_get(&r->written, tensor);
-
-	return root ? root : tensor;
-}
-
-static bool covers(const struct ir_call *store)
-{
-	const struct ir_list *offsets = &IR_AS(store->args.at[1], tuple)->elements;
-	const struct ir_list *shapes = &IR_AS(store->args.at[2], tuple)->elements;
-	uint32_t i;
-
-	for (i = 0; i < offsets->n; i++)
-		if (offsets->at[i]->kind != IR_CONST_INT || IR_AS(offsets->at[i], const)->value)
-			return false;
-	return shape_equal(shapes, &store->node.type->shape) &&
-	       !IR_AS(store, call)->args.at[0]->type->view.valid.n;
-}
-
-/* Which argument a call writes into; -1: none. */
-static int written_arg(const struct ir_call *call)
-{
-	return call->op->rule == rule_store ? 3 : call->op->rule == rule_mscatter ? 2 :
-	       call->op->rule == rule_assemble ? 0 : -1;
-}
-
-static void note_write(struct region *r, const struct ir_call *call, struct ir_node *result)
-{
-	struct ir_node *root = state_of(r, call->args.at[written_arg(call)]);
-
-	if (result)
-		var_map_set(&r->written, result, root);
-	var_map_set(&r->written, root, root);
-	if (call->op->rule == rule_store && covers(call) && !r->nested)
-		var_map_set(&r->covered, root, root);
-}
-
-static bool find_writes(void *data, struct ir_node *node);
-
-static void note_state(struct region *r, struct ir_node *var, struct ir_node *value)
-{
-	if (var->type->kind == TY_TENSOR)
-		var_map_set(&r->written, var, state_of(r, value));
-}
-
-static bool loop_writes(struct region *r, const struct ir_list *args, const struct ir_list *results,
-			struct ir_node *body)
-{
-	uint32_t i;
-
-	for (i = 0; i < args->n; i++)
-		note_state(r, args->at[i], IR_AS(args->at[i], var)->init);
-	ir_walk(body, find_writes, r);
-	for (i = 0; i < results->n; i++)
-		note_state(r, results->at[i], args->at[i]);
-	return false;
-}
-
-static bool if_writes(struct region *r, const struct ir_if *s)
-{
-	struct ir_node *then_body = s->then_body;
-	struct ir_list stmts = ir_stmts(&then_body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-	uint32_t i;
-
-	ir_walk(s->then_body, find_writes, r);
-	if (s->else_body)
-		ir_walk(s->else_body, find_writes, r);
-	for (i = 0; last && last->kind == IR_YIELD && i < s->return_vars.n; i++)
-		note_state(r, s->return_vars.at[i], IR_AS(last, values)->values.at[i]);
-	return false;
-}
-
-static bool find_writes(void *data, struct ir_node *node)
-{
-	struct region *r = data;
-	struct ir_node *value = node->kind == IR_ASSIGN ? IR_AS(node, assign)->value :
-				node->kind == IR_EVAL ? IR_AS(node, eval)->expr : NULL;
-	const struct ir_call *call = value && value->kind == IR_CALL ? IR_AS(value, call) : NULL;
-	uint32_t i;
-
-	if (node->kind == IR_FOR)
-		return loop_writes(r, &IR_AS(node, for)->iter_args, &IR_AS(node, for)->return_vars,
-				   IR_AS(node, for)->body);
-	if (node->kind == IR_WHILE)
-		return loop_writes(r, &IR_AS(node, while)->iter_args,
-				   &IR_AS(node, while)->return_vars, IR_AS(node, while)->body);
-	if (node->kind == IR_IF)
-		return if_writes(r, IR_AS(node, if));
-	if (!call || !call->op)
-		return node->kind >= IR_ASSIGN;
-	if (written_arg(call) >= 0)
-		note_write(r, call, node->kind == IR_ASSIGN ? IR_AS(node, assign)->var : NULL);
-	else
-		for (i = 0; i < call->args.n; i++)
-			if (call->args.at[i] && call->args.at[i]->type->kind == TY_TENSOR)
-				var_map_set(&r->read, state_of(r, call->args.at[i]),
-					    call->args.at[i]);
-	return false;
-}
-
-static void find_all(struct region *r, struct ir_node *body)
-{
-	struct ir_list stmts = ir_stmts(&body);
-	uint32_t i;
-
-	ir_walk(body, find_defs, r);
-	ir_walk(body, find_uses, r);
-	for (i = 0; i < stmts.n; i++) {
-		r->nested = stmts.at[i]->kind != IR_ASSIGN && stmts.at[i]->kind != IR_EVAL;
-		ir_walk(stmts.at[i], find_writes, r);
-	}
-}
-
 /* ---- The new function ---- */
-
-static uint8_t direction_of(const struct region *r, const struct ir_node *var)
-{
-	if (var_map_get(&r->written, var) != var)
-		return DIR_IN;
-	return var_map_get(&r->covered, var) && !var_map_get(&r->read, var) ? DIR_OUT : DIR_INOUT;
-}
 
 /* <function>_incore_<k>, with the next k that no function of the author's has. */
 static const char *free_name(struct outline *o)
@@ -244,7 +121,7 @@ static struct ir_function *new_function(struct outline *o, const struct ir_scope
 		struct ir_node *param = ir_var(o->px, IR_AS(var, var)->name,
 					       ir_subst_type(&map, var->type), var->span);
 
-		f->directions[i] = direction_of(r, var);
+		f->directions[i] = DIR_IN;
 		list_push(o->px, &f->params, param);
 		var_map_set(&map, var, param);
 	}
@@ -257,6 +134,7 @@ static struct ir_function *new_function(struct outline *o, const struct ir_scope
 		list_push(o->px, &stmts, ir_values(o->px, IR_RETURN, ir_subst_list(&map, outputs),
 						   scope->node.span));
 	f->body = ir_body(o->px, stmts, scope->node.span);
+	tensor_directions(o->px, o->program, f, true);
 	return f;
 }
 
@@ -345,16 +223,15 @@ static bool count_use(void *counts, struct ir_node *node)
 
 static void outline_scope(struct outline *o, struct ir_scope *scope, struct ir_list *stmts)
 {
-	struct region r = { .px = o->px, .defined = { .px = o->px }, .used = { .px = o->px },
-			    .written = { .px = o->px }, .read = { .px = o->px },
-			    .covered = { .px = o->px } };
+	struct region r = { .px = o->px, .defined = { .px = o->px }, .used = { .px = o->px } };
 	struct var_map inside = { .px = o->px };
 	struct ir_list outputs = { 0 };
 	struct ir_function *f;
 	uint32_t i;
 
 	ir_walk(scope->body, count_use, &inside);
-	find_all(&r, scope->body);
+	ir_walk(scope->body, find_defs, &r);
+	ir_walk(scope->body, find_uses, &r);
 	for (i = 0; i < r.defs.n; i++)	/* used outside too */
 		if (var_map_get(&o->uses, r.defs.at[i]) != var_map_get(&inside, r.defs.at[i]))
 			list_push(o->px, &outputs, r.defs.at[i]);
@@ -509,7 +386,7 @@ struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program
 		const struct ir_function *old = IR_AS(program->functions.at[i], function);
 
 		if (old->func_type == FN_OPAQUE)
-			outline_directions(px, o.out, program_find(o.out, old->name));
+			tensor_directions(px, o.out, program_find(o.out, old->name), false);
 	}
 	return px->n_errors ? NULL : o.out;
 }

@@ -33,18 +33,10 @@ static void define_list(struct verify *v, const struct ir_list *vars)
 		define(v, vars->at[i]);
 }
 
-static const struct ir_values *last_yield(struct ir_node *body)
-{
-	struct ir_list stmts = ir_stmts(&body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-
-	return last && last->kind == IR_YIELD ? IR_AS(last, values) : NULL;
-}
-
 static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_node *body,
 			const struct ir_list *results)
 {
-	const struct ir_values *yield = body ? last_yield(body) : NULL;
+	const struct ir_values *yield = body ? ir_last(body, IR_YIELD) : NULL;
 	uint32_t i;
 
 	if (!results->n)
