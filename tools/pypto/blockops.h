@@ -5,6 +5,7 @@
 
 #include "ops.h"
 #include "pass.h"
+#include "tensor_root.h"
 #include "walk.h"
 
 /* A region of a tensor: where it begins in @base. Tensors that are no slices are their own base. */
@@ -23,6 +24,7 @@ struct blockops {
 	struct px *px;
 	struct ir_function *f;		/* the new one */
 	int arch;
+	struct tensor_roots roots;
 	struct var_map now;		/* variable -> what stands for it */
 	struct var_map regions;		/* slice -> struct block_region */
 	struct var_map uses;		/* variable -> number of uses */

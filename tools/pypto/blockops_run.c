@@ -334,6 +334,8 @@ static struct ir_node *compute(struct tiles *t, const struct ir_call *call, stru
 		return compute_transpose(t, call, span);
 	if (call->op->rule == rule_tensor_matmul)
 		return block_product(t->b, call, &t->at, &t->valid, span);
+	if (call->op->rule == rule_cast && call->args.at[0]->type->dtype == call->node.type->dtype)
+		return tile_of(t, call->args.at[0], span);
 	for (i = 0; i < call->args.n; i++) {
 		struct ir_node *arg = call->args.at[i];
 

@@ -7,7 +7,6 @@
  */
 #include "blockops.h"
 #include "outline.h"
-#include "tensor_root.h"
 
 /* ---- The copy ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "blockops.h"
-#include "tensor_root.h"
+#include "outline.h"
 
 /* ---- Parts ---- */
 
@@ -212,7 +212,6 @@ static bool is_assemble(const struct ir_call *call)
 /* Whether a run reads the tensor that lies behind @target, maybe in other tiles. */
 static bool reads(struct blockops *b, const struct block_run *run, struct ir_node *target)
 {
-	const struct ir_node *base = block_region_of(b, target).base;
 	uint32_t i, k;
 
 	for (i = 0; i < run->n; i++) {
@@ -220,7 +219,7 @@ static bool reads(struct blockops *b, const struct block_run *run, struct ir_nod
 
 		for (k = 0; k < args->n; k++)
 			if (args->at[k]->type->kind == TY_TENSOR &&
-			    block_region_of(b, args->at[k]).base == base)
+			    tensor_overlap(&b->roots, args->at[k], target, true))
 				return true;
 	}
 	return false;
@@ -531,8 +530,10 @@ static struct ir_function *convert_function(struct px *px, const struct ir_progr
 	struct var_map uses = { .px = px };
 
 	b.outputs_end = &b.outputs;
-	ir_walk(old->body, count_use, &b.uses);
-	b.f->body = convert_body(px, old->body, &b);
+	b.f->body = outline_copies(px, program, old);
+	b.roots = tensor_roots(px, program, b.f);
+	ir_walk(b.f->body, count_use, &b.uses);
+	b.f->body = convert_body(px, b.f->body, &b);
 	if (px->n_errors)
 		return b.f;
 	ir_walk(b.f->body, count_use, &uses);

@@ -8,23 +8,8 @@
 
 #include "gen.h"
 #include "outline.h"
-#include "tensor_root.h"
-
-struct outline {
-	struct px *px;
-	struct ir_program *program, *out;
-	struct ir_function *parent;
-	struct var_map uses;		/* variable -> how often the parent uses it */
-	unsigned int next;
-};
 
 /* ---- What a region uses and defines ---- */
-
-struct region {
-	struct px *px;
-	struct var_map defined, used;
-	struct ir_list defs, uses;	/* ordered by name */
-};
 
 static void by_name(struct px *px, struct ir_list *list, struct ir_node *var)
 {
@@ -80,7 +65,7 @@ static bool find_defs(void *data, struct ir_node *node)
 	return node->kind >= IR_ASSIGN;
 }
 
-static bool find_uses(void *data, struct ir_node *node)
+bool outline_find_uses(void *data, struct ir_node *node)
 {
 	struct region *r = data;
 
@@ -90,6 +75,34 @@ static bool find_uses(void *data, struct ir_node *node)
 	var_map_set(&r->used, node, node);
 	by_name(r->px, &r->uses, node);
 	return true;
+}
+
+/* Uses of each variable below @stmt, added to @counts; a definition is no use. */
+static bool count_use(void *counts, struct ir_node *node)
+{
+	if (ir_is_var(node))
+		var_map_set(counts, node,
+			    (void *)((uintptr_t)var_map_get(counts, node) + 1));
+	if (node->kind != IR_ASSIGN)
+		return true;
+	ir_walk(IR_AS(node, assign)->value, count_use, counts);
+	return false;
+}
+
+void outline_region(struct outline *o, struct region *r, struct ir_node *body)
+{
+	struct var_map inside = { .px = o->px };
+	uint32_t i;
+
+	*r = (struct region){ .px = o->px, .body = body, .span = body->span,
+			      .defined = { .px = o->px }, .used = { .px = o->px },
+			      .same = { .px = o->px } };
+	ir_walk(body, count_use, &inside);
+	ir_walk(body, find_defs, r);
+	ir_walk(body, outline_find_uses, r);
+	for (i = 0; i < r->defs.n; i++)	/* used outside too */
+		if (var_map_get(&o->uses, r->defs.at[i]) != var_map_get(&inside, r->defs.at[i]))
+			list_push(o->px, &r->outputs, r->defs.at[i]);
 }
 
 /* ---- The new function ---- */
@@ -105,15 +118,25 @@ static const char *free_name(struct outline *o)
 	return px_intern(o->px, name);
 }
 
-static struct ir_function *new_function(struct outline *o, const struct ir_scope *scope,
-					const struct region *r, const struct ir_list *outputs)
+/* @var of the parent, or what is the same tensor, in the new function. */
+static struct ir_node *inner_var(const struct region *r, const struct var_map *map,
+				 struct ir_node *var)
 {
-	struct ir_function *f = ir_new(o->px, IR_FUNCTION, scope->node.span, NULL);
+	struct ir_node *same;
+
+	while ((same = var_map_get(&r->same, var)))
+		var = same;
+	return var_map_get(map, var);
+}
+
+static struct ir_function *new_function(struct outline *o, const struct region *r)
+{
+	struct ir_function *f = ir_new(o->px, IR_FUNCTION, r->span, NULL);
+	const struct ir_list *outputs = &r->outputs;
 	struct var_map map = { .px = o->px };
 	struct ir_list stmts = { 0 };
 	uint32_t i;
 
-	f->name = free_name(o);
 	f->func_type = FN_INCORE;
 	f->directions = px_alloc(o->px, r->uses.n + 1, 1);
 	for (i = 0; i < r->uses.n; i++) {
@@ -125,15 +148,21 @@ static struct ir_function *new_function(struct outline *o, const struct ir_scope
 		list_push(o->px, &f->params, param);
 		var_map_set(&map, var, param);
 	}
-	list_push(o->px, &stmts, ir_clone_stmt(&map, scope->body));
+	for (i = 0; i < r->views.n; i++)
+		list_push(o->px, &stmts, ir_clone_stmt(&map, r->views.at[i]));
+	for (i = 0; i < r->same.room; i++)
+		if (r->same.slots[i].key)
+			var_map_set(&map, r->same.slots[i].key,
+				    inner_var(r, &map, r->same.slots[i].value));
+	list_push(o->px, &stmts, ir_clone_stmt(&map, r->body));
 	f->return_types = px_alloc(o->px, outputs->n + 1, sizeof(const struct ir_type *));
 	for (i = 0; i < outputs->n; i++)
 		f->return_types[i] = ir_subst_type(&map, outputs->at[i]->type);
 	f->n_returns = outputs->n;
 	if (outputs->n)
 		list_push(o->px, &stmts, ir_values(o->px, IR_RETURN, ir_subst_list(&map, outputs),
-						   scope->node.span));
-	f->body = ir_body(o->px, stmts, scope->node.span);
+						   r->span));
+	f->body = ir_body(o->px, stmts, r->span);
 	tensor_directions(o->px, o->program, f, true);
 	return f;
 }
@@ -187,21 +216,31 @@ static void put_call(struct outline *o, struct ir_call *call, const struct ir_li
 	}
 }
 
-static bool tile_leaves(struct outline *o, const struct ir_list *outputs, struct span span)
+/* Values that no kernel hands on: a mistake. */
+static bool value_stays(struct outline *o, const struct region *r)
 {
+	const char *what, *hint;
 	uint32_t i;
 
-	for (i = 0; i < outputs->n; i++) {
-		bool scalar = outputs->at[i]->type->kind == TY_SCALAR;
+	for (i = 0; i < r->outputs.n; i++) {
+		struct ir_node *var = r->outputs.at[i], *root = tensor_root(&o->roots, var);
 
-		if (outputs->at[i]->type->kind != TY_TILE && !scalar)
+		if (var->type->kind == TY_TILE) {
+			what = "Tile";
+			hint = "Store it into a tensor with pl.store()";
+		} else if (var->type->kind == TY_SCALAR) {
+			what = "Scalar";
+			hint = "Store its tile into a tensor, and read that with pl.tensor.read()";
+		} else if (var->type->kind == TY_TENSOR && var_map_get(&r->defined, root) &&
+			   tensor_is_chosen(&o->roots, root)) {
+			what = "View";
+			hint = "Make the view before the region, or once more after it";
+		} else {
 			continue;
-		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, span,
+		}
+		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
 					  "%s '%s' is used after the pl.incore() region that makes it",
-					  scalar ? "Scalar" : "Tile",
-					  gen_base_name(o->px, IR_AS(outputs->at[i], var)->name)),
-			  scalar ? "Store its tile into a tensor, and read that with pl.tensor.read()" :
-			  "Store it into a tensor with pl.store()");
+					  what, gen_base_name(o->px, IR_AS(var, var)->name)), hint);
 		return true;
 	}
 	return false;
@@ -209,39 +248,48 @@ static bool tile_leaves(struct outline *o, const struct ir_list *outputs, struct
 
 /* ---- The parent ---- */
 
-/* Uses of each variable below @stmt, added to @counts; a definition is no use. */
-static bool count_use(void *counts, struct ir_node *node)
+/* Outputs that are states of views which the region repeats are those views of the parent. */
+static void put_views(struct outline *o, struct region *r, struct ir_list *stmts)
 {
-	if (ir_is_var(node))
-		var_map_set(counts, node,
-			    (void *)((uintptr_t)var_map_get(counts, node) + 1));
-	if (node->kind != IR_ASSIGN)
-		return true;
-	ir_walk(IR_AS(node, assign)->value, count_use, counts);
-	return false;
+	struct ir_list left = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < r->outputs.n; i++) {
+		struct ir_node *var = r->outputs.at[i], *root = tensor_root(&o->roots, var);
+
+		if (var->type->kind == TY_TENSOR && tensor_is_chosen(&o->roots, root) &&
+		    list_has(&r->views, var_map_get(&o->made, root)))
+			list_push(o->px, stmts, ir_assign(o->px, var, root, r->span));
+		else
+			list_push(o->px, &left, var);
+	}
+	r->outputs = left;
 }
 
 static void outline_scope(struct outline *o, struct ir_scope *scope, struct ir_list *stmts)
 {
-	struct region r = { .px = o->px, .defined = { .px = o->px }, .used = { .px = o->px } };
-	struct var_map inside = { .px = o->px };
-	struct ir_list outputs = { 0 };
+	struct ir_list views = { 0 };
 	struct ir_function *f;
-	uint32_t i;
+	struct region r;
 
-	ir_walk(scope->body, count_use, &inside);
-	ir_walk(scope->body, find_defs, &r);
-	ir_walk(scope->body, find_uses, &r);
-	for (i = 0; i < r.defs.n; i++)	/* used outside too */
-		if (var_map_get(&o->uses, r.defs.at[i]) != var_map_get(&inside, r.defs.at[i]))
-			list_push(o->px, &outputs, r.defs.at[i]);
-	if (tile_leaves(o, &outputs, scope->node.span))
+	outline_region(o, &r, scope->body);
+	r.span = scope->node.span;
+	outline_hoist(o, &r, stmts);
+	if (value_stays(o, &r))
 		return;
-	f = new_function(o, scope, &r, &outputs);
-	put_call(o, new_call(o, f, &r.uses, &outputs, scope->node.span), &outputs, stmts);
+	f = new_function(o, &r);
+	while (outline_sink(o, &r, f))
+		f = new_function(o, &r);
+	if (r.views.n) {
+		put_views(o, &r, &views);
+		f = new_function(o, &r);
+	}
+	f->name = free_name(o);
+	put_call(o, new_call(o, f, &r.uses, &r.outputs, r.span), &r.outputs, stmts);
+	for (uint32_t i = 0; i < views.n; i++)
+		list_push(o->px, stmts, views.at[i]);
 	if (program_add(o->px, o->out, f))
-		diag_add(o->px, DIAG_COMPILE, scope->node.span, "Duplicate function name \"%s\"",
-			 f->name);
+		diag_add(o->px, DIAG_COMPILE, r.span, "Duplicate function name \"%s\"", f->name);
 }
 
 static struct ir_node *outline_body(struct outline *o, struct ir_node *body);
@@ -286,22 +334,6 @@ static bool computes(const struct ir_node *s)
 	return s->kind == IR_ASSIGN && ir_computes(IR_AS(s, assign)->value);
 }
 
-static struct ir_node *gather_body(struct px *px, struct ir_node *body);
-
-static struct ir_node *gather_inside(struct px *px, struct ir_node *s)
-{
-	struct ir_node *copy = ir_copy(px, s);
-	const struct ir_field *field;
-
-	for (field = ir_kind_info[s->kind].fields; field->name; field++) {
-		struct ir_node **at = ir_field_at(copy, field);
-
-		if (field->kind == FK_STMT && *at)
-			*at = gather_body(px, *at);
-	}
-	return copy;
-}
-
 /* Products are computed on the cube core, everything else on vector cores. */
 static bool is_product(const struct ir_node *s)
 {
@@ -309,7 +341,7 @@ static bool is_product(const struct ir_node *s)
 }
 
 /* Each run of operators on tensors becomes a region, each product one of its own. */
-static struct ir_node *gather_body(struct px *px, struct ir_node *body)
+static struct ir_node *gather_body(struct px *px, struct ir_node *body, void *outline)
 {
 	struct ir_list stmts = ir_stmts(&body), out = { 0 }, run;
 	struct ir_scope *scope;
@@ -319,7 +351,8 @@ static struct ir_node *gather_body(struct px *px, struct ir_node *body)
 		struct ir_node *s = stmts.at[i];
 
 		if (!computes(s)) {
-			list_push(px, &out, s->kind == IR_SCOPE ? s : gather_inside(px, s));
+			list_push(px, &out, s->kind == IR_SCOPE || s->kind == IR_ASSIGN ? s :
+				  pass_bodies(px, s, gather_body, outline));
 			i++;
 			continue;
 		}
@@ -327,7 +360,8 @@ static struct ir_node *gather_body(struct px *px, struct ir_node *body)
 		do {
 			list_push(px, &run, stmts.at[i++]);
 		} while (!is_product(s) && i < stmts.n && computes(stmts.at[i]) &&
-			 !is_product(stmts.at[i]));
+			 !is_product(stmts.at[i]) &&
+			 !outline_conflict(outline, &run, stmts.at[i]));
 		scope = ir_new(px, IR_SCOPE, s->span, NULL);
 		scope->body = ir_body(px, run, s->span);
 		list_push(px, &out, &scope->node);
@@ -350,6 +384,27 @@ static struct ir_node *outline_added(struct outline *o, struct ir_node *body, st
 	return ir_body(o->px, out, body->span);
 }
 
+static bool note_made(void *data, struct ir_node *node)
+{
+	struct outline *o = data;
+	const struct ir_field *field;
+	uint32_t i;
+
+	if (node->kind < IR_ASSIGN)
+		return false;
+	if (node->kind == IR_ASSIGN) {
+		var_map_set(&o->made, IR_AS(node, assign)->var, node);
+		var_map_set(&o->order, IR_AS(node, assign)->var, (void *)++o->n_made);
+	}
+	for (field = ir_kind_info[node->kind].fields; field->name; field++) {
+		const struct ir_list *vars = ir_field_at(node, field);
+
+		for (i = 0; field->kind == FK_DEFS && i < vars->n; i++)
+			var_map_set(&o->order, vars->at[i], (void *)++o->n_made);
+	}
+	return true;
+}
+
 static void outline_function(struct outline *o, const struct ir_program *program,
 			     struct ir_function *old)
 {
@@ -358,10 +413,15 @@ static void outline_function(struct outline *o, const struct ir_program *program
 	if (old->func_type == FN_OPAQUE || old->func_type == FN_ORCHESTRATION)
 		f->body = outline_returns(o->px, program, old);
 	if (old->func_type == FN_OPAQUE)
-		f->body = gather_body(o->px, f->body);
+		f->body = outline_copies(o->px, program, f);
+	o->uses = o->made = o->order = (struct var_map){ .px = o->px };
+	o->n_made = 0;
+	o->roots = tensor_roots(o->px, program, f);
+	ir_walk(f->body, note_made, o);
+	if (old->func_type == FN_OPAQUE)
+		f->body = gather_body(o->px, f->body, o);
 	o->parent = ir_copy(o->px, &f->node);
 	o->next = 0;
-	o->uses = (struct var_map){ .px = o->px };
 	ir_walk(f->body, count_use, &o->uses);
 	if (old->func_type == FN_OPAQUE)
 		f->body = outline_body(o, f->body);

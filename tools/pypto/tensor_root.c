@@ -7,6 +7,7 @@
 struct tensor_source {
 	struct tensor_source *next;
 	struct ir_node *root;
+	bool part;			/* it is a part of @root, whatever happens */
 };
 
 struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value)
@@ -28,7 +29,7 @@ static void set_root(struct tensor_roots *r, struct ir_node *var, struct ir_node
 		var_map_set(&r->born, var, (void *)++r->next);
 }
 
-static void choose(struct tensor_roots *r, struct ir_node *var, struct ir_node *source)
+static void choose(struct tensor_roots *r, struct ir_node *var, struct ir_node *source, bool part)
 {
 	struct tensor_source *s = var_map_get(&r->chosen, var);
 
@@ -38,6 +39,7 @@ static void choose(struct tensor_roots *r, struct ir_node *var, struct ir_node *
 	s = px_new(r->px, struct tensor_source);
 	s->next = var_map_get(&r->chosen, var);
 	s->root = source;
+	s->part = part;
 	var_map_set(&r->chosen, var, s);
 }
 
@@ -64,8 +66,7 @@ static struct ir_node *result_root(struct tensor_roots *r, const struct ir_call 
 	return p >= 0 && (uint32_t)p < call->args.n ? tensor_root(r, call->args.at[p]) : var;
 }
 
-/* The argument that an operator writes; -1: none. */
-static int written_arg(const struct px_op *op)
+int tensor_written_arg(const struct px_op *op)
 {
 	return op->rule == rule_store ? 3 : op->rule == rule_mscatter ? 2 :
 	       op->rule == rule_assemble ? 0 : -1;
@@ -78,12 +79,12 @@ static bool is_view(const struct px_op *op)
 
 static void call_root(struct tensor_roots *r, struct ir_node *var, const struct ir_call *call)
 {
-	int written = call->op ? written_arg(call->op) : -1;
+	int written = call->op ? tensor_written_arg(call->op) : -1;
 
 	if (!call->op) {
 		set_root(r, var, result_root(r, call, 0, var));
 	} else if (call->op->rule == rule_slice && is_part(call)) {
-		choose(r, var, tensor_root(r, call->args.at[0]));
+		choose(r, var, tensor_root(r, call->args.at[0]), true);
 		set_root(r, var, var);
 	} else if (is_view(call->op)) {
 		set_root(r, var, tensor_root(r, call->args.at[0]));
@@ -134,8 +135,8 @@ static void loop_roots(struct tensor_roots *r, const struct ir_list *args,
 		if (arg->type->kind != TY_TENSOR)
 			continue;
 		if (tensor_root(r, next) != tensor_root(r, arg)) {
-			choose(r, arg, tensor_root(r, IR_AS(arg, var)->init));
-			choose(r, arg, tensor_root(r, next));
+			choose(r, arg, tensor_root(r, IR_AS(arg, var)->init), false);
+			choose(r, arg, tensor_root(r, next), false);
 		}
 		set_root(r, results->at[i], tensor_root(r, arg));
 	}
@@ -166,8 +167,8 @@ static void if_roots(struct tensor_roots *r, const struct ir_if *s)
 		if (var->type->kind != TY_TENSOR)
 			continue;
 		if (x != y && !(is_made_after(r, x, before) && is_made_after(r, y, before))) {
-			choose(r, var, x);
-			choose(r, var, y);
+			choose(r, var, x, false);
+			choose(r, var, y, false);
 		}
 		set_root(r, var, x == y ? x : var);	/* each branch makes it: one tensor */
 	}
@@ -214,16 +215,11 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 	return r;
 }
 
-/* ---- Directions ---- */
+/* ---- Overlaps ---- */
 
-struct accesses {
-	struct tensor_roots r;
-	struct var_map read, written, covered;	/* root -> itself */
-	bool nested;			/* in a loop or branch, where a write may not happen */
-};
-
-/* Notes @tensor's root in @set, and all that it may be or be a part of. */
-static void note(const struct tensor_roots *r, struct var_map *set, struct ir_node *tensor)
+/* Notes @tensor's root in @set, and all that it is or, with @maybe, may be a part of. */
+static void note(const struct tensor_roots *r, bool maybe, struct var_map *set,
+		 struct ir_node *tensor)
 {
 	struct ir_node *root = tensor_root(r, tensor);
 	const struct tensor_source *s;
@@ -232,8 +228,33 @@ static void note(const struct tensor_roots *r, struct var_map *set, struct ir_no
 		return;
 	var_map_set(set, root, root);
 	for (s = var_map_get(&r->chosen, root); s; s = s->next)
-		note(r, set, s->root);
+		if (s->part || maybe)
+			note(r, maybe, set, s->root);
 }
+
+bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe)
+{
+	struct ir_node *x = tensor_root(r, a), *y = tensor_root(r, b);
+	struct var_map of_x = { .px = r->px }, of_y = { .px = r->px };
+	size_t i;
+
+	if (x == y || (!tensor_is_chosen(r, x) && !tensor_is_chosen(r, y)))
+		return x == y;
+	note(r, maybe, &of_x, x);
+	note(r, maybe, &of_y, y);
+	for (i = 0; i < of_x.room; i++)
+		if (of_x.slots[i].key && var_map_get(&of_y, of_x.slots[i].key))
+			return true;
+	return false;
+}
+
+/* ---- Directions ---- */
+
+struct accesses {
+	struct tensor_roots r;
+	struct var_map read, written, covered;	/* root -> itself */
+	bool nested;			/* in a loop or branch, where a write may not happen */
+};
 
 static bool covers(const struct ir_call *store)
 {
@@ -250,7 +271,7 @@ static bool covers(const struct ir_call *store)
 
 static void find_operator(struct accesses *a, const struct ir_call *call)
 {
-	int written = written_arg(call->op);
+	int written = tensor_written_arg(call->op);
 	uint32_t i;
 
 	if (is_view(call->op) || call->op->rule == rule_dim)
@@ -260,7 +281,7 @@ static void find_operator(struct accesses *a, const struct ir_call *call)
 
 		if (!arg || arg->type->kind != TY_TENSOR)
 			continue;
-		note(&a->r, (int)i == written ? &a->written : &a->read, arg);
+		note(&a->r, true, (int)i == written ? &a->written : &a->read, arg);
 		if ((int)i == written && call->op->rule == rule_store && covers(call) && !a->nested)
 			var_map_set(&a->covered, tensor_root(&a->r, arg), arg);
 	}
@@ -275,9 +296,9 @@ static void find_call(struct accesses *a, const struct ir_call *call)
 		if (call->args.at[i]->type->kind != TY_TENSOR)
 			continue;
 		if (callee->directions[i] != DIR_OUT)
-			note(&a->r, &a->read, call->args.at[i]);
+			note(&a->r, true, &a->read, call->args.at[i]);
 		if (callee->directions[i] != DIR_IN)
-			note(&a->r, &a->written, call->args.at[i]);
+			note(&a->r, true, &a->written, call->args.at[i]);
 	}
 }
 

@@ -26,6 +26,10 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 /* The root of @value; itself for a parameter, a new tensor and a chosen one. */
 struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value);
 bool tensor_is_chosen(const struct tensor_roots *r, const struct ir_node *root);
+/* Whether both are views of one tensor; with @maybe, whether loops or branches may make them so. */
+bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe);
+/* The argument that an operator writes; -1: none. */
+int tensor_written_arg(const struct px_op *op);
 
 /*
  * Parameters of @f that are In and that something in it writes become InOut; with @outs Out, where
