@@ -14,12 +14,22 @@ void front_emit(struct front *f, struct ir_node *stmt)
 
 #define TUPLE_TMP	"_tuple_tmp"	/* a hidden name, not the author's */
 
+/* No value of it is needed behind the statement that makes it, nor in the next trip of a loop. */
+static bool is_tuple_tmp(const char *name)
+{
+	size_t n = strlen(name), tmp = strlen(TUPLE_TMP);
+
+	return n >= tmp && !strcmp(name + n - tmp, TUPLE_TMP);
+}
+
 static struct ir_node *variable_for(struct front *f, struct binding *b, const struct ir_type *type,
 				    struct span span)
 {
 	struct ir_node *var;
 	uint32_t i;
 
+	if (is_tuple_tmp(b->name))
+		return ir_var(f->px, b->name, type, span);
 	if (b->state == BIND_OK && list_has(&b->variables, b->node) &&
 	    type_identical(b->node->type, type))
 		return b->node;

@@ -2,7 +2,8 @@
 /*
  * ConvertToSSA, section 7.2. Every variable that is assigned gets a version per assignment; .now
  * says which one is valid at this point. A loop carries the variables that exist before it and are
- * assigned in it; an if merges those that exist after both branches.
+ * assigned in it; an if merges those that exist after both branches. A tuple is taken apart: its
+ * version is the tuple of its elements' versions, unless it is what a call returns.
  */
 #include <string.h>
 
@@ -68,6 +69,121 @@ static struct ir_node *iter_version(struct ssa *s, const struct ir_node *var, st
 static void set_now(struct ssa *s, const struct ir_node *var, struct ir_node *version)
 {
 	var_map_set(&s->now, var, version);
+}
+
+/* ---- Tuples ---- */
+
+static struct ir_node *element(struct ssa *s, struct ir_node *tuple, uint32_t i)
+{
+	struct ir_item *item;
+
+	if (tuple->kind == IR_MAKE_TUPLE)
+		return IR_AS(tuple, tuple)->elements.at[i];
+	item = ir_new(s->px, IR_GET_ITEM, tuple->span, tuple->type->items[i]);
+	item->tuple = tuple;
+	item->index = i;
+	return &item->node;
+}
+
+static struct ir_node *tuple_like(struct ssa *s, const struct ir_node *like)
+{
+	return ir_new(s->px, IR_MAKE_TUPLE, like->span, NULL);
+}
+
+static void tuple_push(struct ssa *s, struct ir_node *tuple, struct ir_node *e)
+{
+	list_push(s->px, &IR_AS(tuple, tuple)->elements, e);
+}
+
+/* @tuple, whose elements are all there. */
+static struct ir_node *tuple_typed(struct ssa *s, struct ir_node *tuple)
+{
+	const struct ir_list *elements = &IR_AS(tuple, tuple)->elements;
+	const struct ir_type **types =
+		px_alloc(s->px, elements->n + 1, sizeof(const struct ir_type *));
+	uint32_t i;
+
+	for (i = 0; i < elements->n; i++)
+		types[i] = elements->at[i]->type;
+	tuple->type = type_tuple(s->px, types, elements->n);
+	return tuple;
+}
+
+/* A variable for element @i of @var. */
+static struct ir_node *element_var(struct ssa *s, const struct ir_node *var, uint32_t i,
+				   const struct ir_type *type)
+{
+	return ir_var(s->px, px_printf(s->px, "%s_%u", IR_AS(var, var)->name, i), type, var->span);
+}
+
+/* What loops and branches hand on for @value: itself, or a tuple's elements. */
+static void push_value(struct ssa *s, struct ir_list *list, struct ir_node *value)
+{
+	uint32_t i;
+
+	if (value->type->kind != TY_TUPLE)
+		list_push(s->px, list, value);
+	for (i = 0; i < value->type->n_items; i++)
+		push_value(s, list, element(s, value, i));
+}
+
+/* A new version of @var, in parts if it is a tuple; @list gets the parts. */
+static struct ir_node *push_version(struct ssa *s, struct ir_list *list, const struct ir_node *var)
+{
+	struct ir_node *whole;
+	uint32_t i;
+
+	if (var->type->kind != TY_TUPLE) {
+		whole = version(s, var);
+		list_push(s->px, list, whole);
+		return whole;
+	}
+	whole = tuple_like(s, var);
+	for (i = 0; i < var->type->n_items; i++)
+		tuple_push(s, whole, push_version(s, list, element_var(s, var, i,
+								       var->type->items[i])));
+	return tuple_typed(s, whole);
+}
+
+/* The same of an iter arg that starts as @init. */
+static struct ir_node *push_iter(struct ssa *s, struct ir_list *list, const struct ir_node *var,
+				 struct ir_node *init)
+{
+	struct ir_node *whole;
+	uint32_t i;
+
+	if (var->type->kind != TY_TUPLE) {
+		whole = iter_version(s, var, init);
+		list_push(s->px, list, whole);
+		return whole;
+	}
+	whole = tuple_like(s, var);
+	for (i = 0; i < var->type->n_items; i++)
+		tuple_push(s, whole, push_iter(s, list, element_var(s, var, i, var->type->items[i]),
+					       element(s, init, i)));
+	return tuple_typed(s, whole);
+}
+
+/* @tuple with a variable, assigned in @out, for each element that is computed. */
+static struct ir_node *name_elements(struct ssa *s, struct ir_list *out, const struct ir_node *var,
+				     const struct ir_node *tuple)
+{
+	const struct ir_list *elements = &IR_AS(tuple, tuple)->elements;
+	struct ir_node *whole = tuple_like(s, tuple), *e, *named;
+	uint32_t i;
+
+	for (i = 0; i < elements->n; i++) {
+		e = elements->at[i];
+		named = e;
+		if (e->kind == IR_MAKE_TUPLE) {
+			named = name_elements(s, out, element_var(s, var, i, e->type), e);
+		} else if (!ir_is_var(e) && !ir_is_const(e)) {
+			named = version(s, element_var(s, var, i, e->type));
+			list_push(s->px, out, ir_assign(s->px, named, e, e->span));
+		}
+		tuple_push(s, whole, named);
+	}
+	return tuple_typed(s, whole);
 }
 
 /* ---- What a body assigns ---- */
@@ -246,7 +362,7 @@ static struct ir_node *convert_body(struct ssa *s, struct ir_node *body, const s
 	}
 	for (i = 0; i < more->n; i++)
 		if (keep[i])
-			list_push(s->px, &values, var_map_get(&s->now, more->at[i]));
+			push_value(s, &values, var_map_get(&s->now, more->at[i]));
 	if (values.n)
 		list_push(s->px, &out, ir_values(s->px, IR_YIELD, values, span));
 	return ir_body(s->px, out, span);
@@ -258,22 +374,23 @@ struct carried {
 	struct ir_list vars;		/* all that the body assigns */
 	struct ir_node **before;	/* NULL: local to the body */
 	struct ir_list iter_args, results;
-	struct ir_node **after;
+	struct ir_node **after, **given;	/* versions: of .vars, of the results in the text */
 };
 
 static void carry_existing(struct ssa *s, struct carried *c, const struct ir_list *iter_args,
 			   const struct ir_list *results)
 {
+	struct ir_node **args = px_alloc(s->px, iter_args->n + 1, sizeof(*args));
 	uint32_t i;
 
 	for (i = 0; i < iter_args->n; i++)
-		list_push(s->px, &c->iter_args,
-			  iter_version(s, iter_args->at[i],
-				       ir_subst(&s->now, IR_AS(iter_args->at[i], var)->init)));
+		args[i] = push_iter(s, &c->iter_args, iter_args->at[i],
+				    ir_subst(&s->now, IR_AS(iter_args->at[i], var)->init));
+	c->given = px_alloc(s->px, results->n + 1, sizeof(*c->given));
 	for (i = 0; i < results->n; i++)
-		list_push(s->px, &c->results, version(s, results->at[i]));
+		c->given[i] = push_version(s, &c->results, results->at[i]);
 	for (i = 0; i < iter_args->n; i++)
-		set_now(s, iter_args->at[i], c->iter_args.at[i]);
+		set_now(s, iter_args->at[i], args[i]);
 }
 
 /* Before the loop's own variables exist, so that they count as local to the body. */
@@ -285,16 +402,16 @@ static void find_carried(struct ssa *s, struct carried *c, struct ir_node *body)
 
 static void carry_assigned(struct ssa *s, struct carried *c)
 {
+	struct ir_node *arg;
 	uint32_t i;
 
 	c->after = px_alloc(s->px, c->vars.n + 1, sizeof(*c->after));
 	for (i = 0; i < c->vars.n; i++) {
 		if (!c->before[i])
 			continue;
-		list_push(s->px, &c->iter_args, iter_version(s, c->vars.at[i], c->before[i]));
-		c->after[i] = version(s, c->vars.at[i]);
-		list_push(s->px, &c->results, c->after[i]);
-		set_now(s, c->vars.at[i], c->iter_args.at[c->iter_args.n - 1]);
+		arg = push_iter(s, &c->iter_args, c->vars.at[i], c->before[i]);
+		c->after[i] = push_version(s, &c->results, c->vars.at[i]);
+		set_now(s, c->vars.at[i], arg);
 	}
 }
 
@@ -304,7 +421,7 @@ static void finish_results(struct ssa *s, const struct carried *c, const struct 
 
 	set_versions(s, &c->vars, c->after);
 	for (i = 0; i < results->n; i++)
-		set_now(s, results->at[i], c->results.at[i]);
+		set_now(s, results->at[i], c->given[i]);
 }
 
 static struct ir_node *convert_for(struct ssa *s, const struct ir_for *old)
@@ -356,8 +473,7 @@ static struct ir_node **merge(struct ssa *s, struct ir_if *stmt, const struct ir
 	for (i = 0; i < vars->n; i++) {
 		if (!then_end[i] || !else_end[i])
 			continue;
-		merged[i] = version(s, vars->at[i]);
-		list_push(s->px, &stmt->return_vars, merged[i]);
+		merged[i] = push_version(s, &stmt->return_vars, vars->at[i]);
 	}
 	return merged;
 }
@@ -377,7 +493,7 @@ static struct ir_node *with_yield(struct ssa *s, struct ir_node *body, struct ir
 	}
 	for (i = 0; i < n; i++)
 		if (merged[i])
-			list_push(s->px, &values, end[i]);
+			push_value(s, &values, end[i]);
 	if (values.n)
 		list_push(s->px, &out, ir_values(s->px, IR_YIELD, values, span));
 	return out.n ? ir_body(s->px, out, span) : NULL;
@@ -388,6 +504,7 @@ static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
 	struct ir_if *stmt = ir_copy(s->px, &old->node);
 	struct ir_list vars = assigned_in(s, old->then_body, old->else_body), none = { 0 };
 	struct ir_node **before = versions_of(s, &vars), **then_end, **else_end, **merged;
+	struct ir_node **given = px_alloc(s->px, old->return_vars.n + 1, sizeof(*given));
 	uint32_t i;
 
 	stmt->condition = ir_subst(&s->now, old->condition);
@@ -399,7 +516,7 @@ static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
 	else_end = versions_of(s, &vars);
 	stmt->return_vars = (struct ir_list){ 0 };
 	for (i = 0; i < old->return_vars.n; i++)
-		list_push(s->px, &stmt->return_vars, version(s, old->return_vars.at[i]));
+		given[i] = push_version(s, &stmt->return_vars, old->return_vars.at[i]);
 	merged = merge(s, stmt, &vars, then_end, else_end);
 	stmt->then_body = with_yield(s, stmt->then_body, merged, then_end, vars.n, old->node.span);
 	if (!stmt->then_body)
@@ -407,7 +524,7 @@ static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
 	stmt->else_body = with_yield(s, stmt->else_body, merged, else_end, vars.n, old->node.span);
 	set_versions(s, &vars, merged);
 	for (i = 0; i < old->return_vars.n; i++)
-		set_now(s, old->return_vars.at[i], stmt->return_vars.at[i]);
+		set_now(s, old->return_vars.at[i], given[i]);
 	return &stmt->node;
 }
 
@@ -429,7 +546,12 @@ static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old
 {
 	struct ir_node *value = ir_subst(&s->now, old->value), *var = old->var;
 	const struct px_op *op = value->kind == IR_CALL ? IR_AS(value, call)->op : NULL;
+	struct ir_list parts = { 0 };
 
+	if (value->kind == IR_MAKE_TUPLE) {
+		set_now(s, var, name_elements(s, &parts, var, value));
+		return ir_body(s->px, parts, old->node.span);
+	}
 	if (op && op->rule == rule_create_tensor)
 		value = ir_subst(&s->extents, value);
 	if (var->kind != IR_MEMREF) {
@@ -443,19 +565,20 @@ static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old
 
 static struct ir_node *convert_seq(struct ssa *s, const struct ir_seq *old)
 {
-	struct ir_seq *seq = ir_copy(s->px, &old->node);
+	struct ir_list stmts = { 0 };
 	uint32_t i;
 
-	seq->stmts = (struct ir_list){ 0 };
 	for (i = 0; i < old->stmts.n; i++)
-		list_push(s->px, &seq->stmts, convert(s, old->stmts.at[i]));
-	return &seq->node;
+		list_push(s->px, &stmts, convert(s, old->stmts.at[i]));
+	return ir_body(s->px, stmts, old->node.span);
 }
 
 static struct ir_node *convert(struct ssa *s, struct ir_node *stmt)
 {
+	struct ir_list values, parts = { 0 };
 	struct ir_scope *scope;
 	struct ir_eval *eval;
+	uint32_t i;
 
 	switch (stmt->kind) {
 	case IR_ASSIGN:
@@ -472,8 +595,12 @@ static struct ir_node *convert(struct ssa *s, struct ir_node *stmt)
 		forget_own(s, stmt);
 		return &scope->node;
 	case IR_YIELD:
+		values = ir_subst_list(&s->now, &IR_AS(stmt, values)->values);
+		for (i = 0; i < values.n; i++)
+			push_value(s, &parts, values.at[i]);
+		return ir_values(s->px, IR_YIELD, parts, stmt->span);
 	case IR_RETURN:
-		return ir_values(s->px, stmt->kind,
+		return ir_values(s->px, IR_RETURN,
 				 ir_subst_list(&s->now, &IR_AS(stmt, values)->values), stmt->span);
 	case IR_EVAL:
 		eval = ir_copy(s->px, stmt);

@@ -30,9 +30,22 @@ static void print_body(struct printer *p, const struct ir_node *body, const stru
 	p->indent--;
 }
 
+/* It has no annotation. */
+static bool is_nested_tuple(const struct ir_type *type)
+{
+	uint32_t i;
+
+	for (i = 0; i < type->n_items; i++)
+		if (type->items[i]->kind == TY_TUPLE)
+			return true;
+	return false;
+}
+
 static void print_typed_name(struct printer *p, const struct ir_node *var)
 {
 	print_expr(p, var);
+	if (is_nested_tuple(var->type))
+		return;
 	text_put(&p->out, ": ");
 	print_type(p, var->type);
 }

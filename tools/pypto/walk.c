@@ -201,6 +201,11 @@ static struct ir_node *subst_fields(struct var_map *map, struct ir_node *node)
 		return node;
 	copy = copy ? copy : ir_copy(map->px, node);
 	copy->type = type;
+	if (copy->kind == IR_GET_ITEM && IR_AS(copy, item)->tuple->kind == IR_MAKE_TUPLE) {
+		const struct ir_tuple *tuple = IR_AS(IR_AS(copy, item)->tuple, tuple);
+
+		return tuple->elements.at[IR_AS(copy, item)->index];
+	}
 	if (ir_is_binary(copy)) {
 		struct ir_node *folded = ir_fold(map->px, copy->kind, IR_AS(copy, binary)->left,
 						 IR_AS(copy, binary)->right, type->dtype,

@@ -28,7 +28,10 @@ struct var_map {
 void var_map_set(struct var_map *map, const struct ir_node *key, void *value);
 void *var_map_get(const struct var_map *map, const struct ir_node *key);	/* NULL: absent */
 
-/* @expr with the variables of @map replaced; shared where nothing changes. */
+/*
+ * @expr with the variables of @map replaced; shared where nothing changes. What becomes an element
+ * of a tuple that is written out is that element.
+ */
 struct ir_node *ir_subst(struct var_map *map, struct ir_node *expr);
 struct ir_list ir_subst_list(struct var_map *map, const struct ir_list *list);
 /* The same in the extents of a type. */
