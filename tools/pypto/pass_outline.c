@@ -432,21 +432,93 @@ static void outline_function(struct outline *o, const struct ir_program *program
 	program_add(o->px, o->out, f);
 }
 
+/* ---- Directions of the author's functions ---- */
+
+struct directions {
+	struct outline *o;
+	struct var_map done;
+	const struct ir_function *f;
+	struct tensor_roots roots;	/* of @f */
+};
+
+static void find_directions(struct directions *d, struct ir_function *f);
+
+static bool visit_callee(void *data, struct ir_node *node)
+{
+	struct directions *d = data;
+	struct ir_function *callee;
+
+	if (node->kind != IR_CALL || IR_AS(node, call)->op)
+		return true;
+	callee = program_find(d->o->out, IR_AS(node, call)->callee);
+	if (callee)
+		find_directions(d, callee);
+	return true;
+}
+
+static void read_only(struct px *px, const struct ir_node *param, const struct ir_function *callee,
+		      struct span span)
+{
+	const char *name = gen_base_name(px, IR_AS(param, var)->name);
+
+	diag_hint(px, diag_add(px, DIAG_TYPE, span,
+			       "Parameter '%s' is read-only, but function '%s' writes to it", name,
+			       callee->name),
+		  "Declare it %s: pl.Out[...] (only written) or pl.InOut[...]", name);
+}
+
+/* What an Opaque function writes, its caller may declare as read only. */
+static bool visit_written(void *data, struct ir_node *node)
+{
+	struct directions *d = data;
+	const struct ir_call *call = IR_AS(node, call);
+	const struct ir_function *callee =
+		node->kind == IR_CALL && !call->op ? program_find(d->o->out, call->callee) : NULL;
+	uint32_t i, p;
+
+	for (i = 0; callee && i < call->args.n; i++) {
+		struct ir_node *root = tensor_root(&d->roots, call->args.at[i]);
+
+		if (callee->directions[i] != DIR_OUT && callee->directions[i] != DIR_INOUT)
+			continue;
+		for (p = 0; p < d->f->params.n && d->f->params.at[p] != root; p++)
+			;
+		if (p < d->f->params.n && d->f->directions[p] == DIR_IN)
+			read_only(d->o->px, root, callee, node->span);
+	}
+	return true;
+}
+
+/* Those of @f, behind those of the functions that it calls. */
+static void find_directions(struct directions *d, struct ir_function *f)
+{
+	const struct ir_function *old = program_find(d->o->program, f->name);
+
+	if (var_map_get(&d->done, &f->node) || !f->body)
+		return;
+	var_map_set(&d->done, &f->node, f);
+	ir_walk(f->body, visit_callee, d);
+	if (old && old->func_type == FN_OPAQUE) {
+		tensor_directions(d->o->px, d->o->out, f, false);
+	} else if (old && old->func_type == FN_ORCHESTRATION) {
+		d->f = f;
+		d->roots = tensor_roots(d->o->px, d->o->out, f);
+		ir_walk(f->body, visit_written, d);
+	}
+}
+
 struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program,
 				       const struct pass_options *options)
 {
 	struct outline o = { .px = px, .program = program, .out = ir_copy(px, &program->node) };
+	struct directions d = { .o = &o, .done = { .px = px } };
 	uint32_t i;
 
 	(void)options;
 	o.out->functions = (struct ir_list){ 0 };
 	for (i = 0; i < program->functions.n; i++)
 		outline_function(&o, program, IR_AS(program->functions.at[i], function));
-	for (i = 0; i < program->functions.n; i++) {
-		const struct ir_function *old = IR_AS(program->functions.at[i], function);
-
-		if (old->func_type == FN_OPAQUE)
-			tensor_directions(px, o.out, program_find(o.out, old->name), false);
-	}
+	for (i = 0; i < o.out->functions.n; i++)
+		find_directions(&d, IR_AS(o.out->functions.at[i], function));
 	return px->n_errors ? NULL : o.out;
 }
