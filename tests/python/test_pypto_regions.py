@@ -252,3 +252,56 @@ def test_a_view_that_only_the_region_knows_is_refused_after_it():
              "    s = pl.store(t + 1.0, [0, 0], [8, 32], s)", "o = pl.assemble(o, s, [0, 0])"]
     with pytest.raises(pl.CompileError, match="View 's' is used after the pl.incore"):
         passes.PassManager.get_strategy("Default").run_passes(program(lines))
+
+
+SQUARE = "pl.Tensor[[200, 200], pl.FP32]"
+CARRIED = {
+    "transposed": (["for i, (a,) in pl.range(3, init_values=(x,)):", "    a = pl.yield_(pl.transpose(a, 0, 1) + 1.0)",
+                    "o = pl.assemble(o, a, [0, 0])"], lambda x, y: x.T + 3),
+    "and untouched": (["a = x + 1.0", "for i in pl.range(3):", "    b = pl.transpose(a, 0, 1)", "    a = b + a",
+                       "o = pl.assemble(o, a, [0, 0])"], lambda x, y: 4 * (x + x.T) + 8),
+    "exchanged": (["for i, (a, b) in pl.range(3, init_values=(x, y)):", "    a, b = pl.yield_(b, a)",
+                   "o = pl.assemble(o, a + b * 2.0, [0, 0])"], lambda x, y: y + 2 * x),
+    "exchanged and computed": (["for i, (a, b) in pl.range(3, init_values=(x, y)):", "    c = a + 1.0", "    d = b * 2.0",
+                                "    a, b = pl.yield_(d, c)", "o = pl.assemble(o, a - b, [0, 0])"],
+                               lambda x, y: ((y * 2 + 1) * 2) - (2 * (x + 1) + 1)),
+    "chosen": (["for i, (a,) in pl.range(4, init_values=(x,)):", "    if i > 1:", "        c = pl.yield_(pl.transpose(a, 0, 1))",
+                "    else:", "        c = pl.yield_(y)", "    a = pl.yield_(c + 1.0)", "o = pl.assemble(o, a, [0, 0])"],
+               lambda x, y: y + 3),
+    "while": (["n = 0", "a = x", "while n < 3:", "    a = pl.transpose(a, 0, 1) + y", "    n = n + 1",
+               "o = pl.assemble(o, a, [0, 0])"], lambda x, y: ((x.T + y).T + y).T + y),
+    "in part": (["for i, (a,) in pl.range(3, init_values=(x,)):", "    c = a * 2.0",
+                 "    c = pl.assemble(c, pl.slice(a, [100, 200], [100, 0]) + 1.0, [0, 0])", "    a = pl.yield_(c)",
+                 "o = pl.assemble(o, a, [0, 0])"],
+                lambda x, y: np.concatenate([(4 * x[100:]) + 1, 8 * x[100:]])),
+    "made inside": (["t = pl.create_tensor([200, 200], dtype=pl.FP32)", "t = pl.assemble(t, x + y, [0, 0])",
+                     "o = pl.assemble(o, pl.transpose(t, 0, 1), [0, 0])"], lambda x, y: (x + y).T),
+}
+
+
+@pytest.mark.parametrize("backend", ["PTO", "CCE"])
+@pytest.mark.parametrize("case", CARRIED)
+def test_tensors_that_loops_and_branches_of_a_kernel_merge(case, backend):
+    """Each trip finds what the one before it has left, although a kernel has no tensors but its parameters (D27)."""
+    lines, golden = CARRIED[case]
+    p = pl.parse("@pl.program\nclass P:\n    @pl.function\n"
+                 f"    def main(self, x: {SQUARE}, y: {SQUARE}, o: pl.Out[{SQUARE}]) -> {SQUARE}:\n        with pl.incore():\n" +
+                 "".join(f"            {line}\n" for line in lines) + "        return o\n", "user.py")
+    x, y = np.random.default_rng(5).integers(-9, 9, (2, 200, 200)).astype("float32")
+    lowered = passes.PassManager.get_strategy("Default").run_passes(p)
+    for run in (lambda *a: ir.interpret(p, *a, function="main"), lambda *a: ir.interpret(lowered, *a, function="main"),
+                lambda *a: runtime.compile(p, "a2a3sim", backend)(*a)):
+        o = np.zeros_like(x)
+        run(x.copy(), y.copy(), o)
+        np.testing.assert_array_equal(o, golden(x, y))
+
+
+@pytest.mark.parametrize("lines, name", [
+    (["for i, (a, b) in pl.range(3, init_values=(x, o)):", "    t = pl.load(y, [0, 0], [16, 32])",
+      "    b = pl.store(t + 1.0, [0, 0], [16, 32], b)", "    a, b = pl.yield_(b, a)", "z = a + 1.0", "o = pl.assemble(o, z, [0, 0])"], "a"),
+    (["n = pl.tensor.read(y, [0, 0])", "if n > 0.5:", "    b = pl.yield_(x)", "else:", "    b = pl.yield_(o)", "z = y + 1.0",
+      "b = pl.assemble(b, z, [0, 0])"], "b"),
+])
+def test_a_merged_tensor_that_is_stored_into_is_refused(lines, name):
+    with pytest.raises(pl.CompileError, match=f"'{name}' is a different tensor in different ways through the kernel"):
+        passes.PassManager.get_strategy("Default").run_passes(program(["with pl.incore():", *(f"    {line}" for line in lines)]))

@@ -63,6 +63,13 @@ struct ir_node *block_output(struct blockops *b, struct ir_node *var);
  */
 bool block_swap(const struct ir_call *call, uint32_t *first, uint32_t *second);
 
+/*
+ * blockops_carry.c: the body of kernel @f, in which tensors that loops and branches merge are in
+ * buffers of their own.
+ */
+struct ir_node *block_carry(struct px *px, const struct ir_program *program,
+			    const struct ir_function *f);
+
 /* blockops_matmul.c: tensor.matmul; false with a mistake when there are no tiles for it. */
 bool block_product_possible(struct blockops *b, const struct ir_call *call, struct span span);
 /* Extents of the blocks of its result: the last two of @block. */

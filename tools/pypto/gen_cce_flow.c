@@ -54,7 +54,7 @@ static void put_yield(struct pto_gen *g, const struct ir_list *to, const struct 
 		    var_map_get(&g->tensors, var) != var_map_get(&g->tensors, values->at[i]))
 			pto_mistake(g, var, "Write into one tensor, or split the kernel",
 				    "'%s' is a different tensor in different ways through the kernel",
-				    IR_AS(var, var)->name);
+				    gen_base_name(g->px, IR_AS(var, var)->name));
 		if (!is_scalar(var))
 			continue;
 		names[n] = gen_expr(g->cxx, var);

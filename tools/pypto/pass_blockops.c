@@ -152,6 +152,14 @@ static bool is_slice(const struct ir_node *s)
 	return call && call->op->rule == rule_slice && call->node.type->kind == TY_TENSOR;
 }
 
+/* A buffer of the kernel, which its callers create. */
+static bool is_create(const struct ir_node *s)
+{
+	const struct ir_call *call = call_in(s);
+
+	return call && call->op->rule == rule_create_tensor;
+}
+
 static bool is_rows(const struct ir_call *call)
 {
 	return call->op->rule == rule_row_reduce;
@@ -360,6 +368,10 @@ static void convert_stmt(struct blockops *b, struct ir_node *s)
 
 	if (is_slice(s))
 		note_slice(b, IR_AS(s, assign));
+	if (is_create(s)) {
+		var_map_set(&b->now, IR_AS(s, assign)->var, block_output(b, IR_AS(s, assign)->var));
+		return;
+	}
 	if (s->kind == IR_ASSIGN) {
 		copy = from_base(b, IR_AS(s, assign)->value);
 		list_push(b->px, b->out, ir_assign(b->px, IR_AS(s, assign)->var, copy, s->span));
@@ -530,7 +542,10 @@ static struct ir_function *convert_function(struct px *px, const struct ir_progr
 	struct var_map uses = { .px = px };
 
 	b.outputs_end = &b.outputs;
-	b.f->body = outline_copies(px, program, old);
+	b.f->body = block_carry(px, program, old);
+	if (px->n_errors)
+		return b.f;
+	b.f->body = outline_copies(px, program, b.f);
 	b.roots = tensor_roots(px, program, b.f);
 	ir_walk(b.f->body, count_use, &b.uses);
 	b.f->body = convert_body(px, b.f->body, &b);

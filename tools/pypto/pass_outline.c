@@ -384,24 +384,22 @@ static struct ir_node *outline_added(struct outline *o, struct ir_node *body, st
 	return ir_body(o->px, out, body->span);
 }
 
+static void number(void *data, struct ir_node *var)
+{
+	struct outline *o = data;
+
+	var_map_set(&o->order, var, (void *)++o->n_made);
+}
+
 static bool note_made(void *data, struct ir_node *node)
 {
 	struct outline *o = data;
-	const struct ir_field *field;
-	uint32_t i;
 
 	if (node->kind < IR_ASSIGN)
 		return false;
-	if (node->kind == IR_ASSIGN) {
+	if (node->kind == IR_ASSIGN)
 		var_map_set(&o->made, IR_AS(node, assign)->var, node);
-		var_map_set(&o->order, IR_AS(node, assign)->var, (void *)++o->n_made);
-	}
-	for (field = ir_kind_info[node->kind].fields; field->name; field++) {
-		const struct ir_list *vars = ir_field_at(node, field);
-
-		for (i = 0; field->kind == FK_DEFS && i < vars->n; i++)
-			var_map_set(&o->order, vars->at[i], (void *)++o->n_made);
-	}
+	ir_defs(node, number, o);
 	return true;
 }
 

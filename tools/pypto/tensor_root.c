@@ -232,6 +232,11 @@ static void note(const struct tensor_roots *r, bool maybe, struct var_map *set,
 			note(r, maybe, set, s->root);
 }
 
+void tensor_sources(const struct tensor_roots *r, struct ir_node *tensor, struct var_map *set)
+{
+	note(r, true, set, tensor);
+}
+
 bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe)
 {
 	struct ir_node *x = tensor_root(r, a), *y = tensor_root(r, b);
@@ -251,7 +256,7 @@ bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_n
 /* ---- Directions ---- */
 
 struct accesses {
-	struct tensor_roots r;
+	const struct tensor_roots *r;
 	struct var_map read, written, covered;	/* root -> itself */
 	bool nested;			/* in a loop or branch, where a write may not happen */
 };
@@ -281,24 +286,24 @@ static void find_operator(struct accesses *a, const struct ir_call *call)
 
 		if (!arg || arg->type->kind != TY_TENSOR)
 			continue;
-		note(&a->r, true, (int)i == written ? &a->written : &a->read, arg);
+		note(a->r, true, (int)i == written ? &a->written : &a->read, arg);
 		if ((int)i == written && call->op->rule == rule_store && covers(call) && !a->nested)
-			var_map_set(&a->covered, tensor_root(&a->r, arg), arg);
+			var_map_set(&a->covered, tensor_root(a->r, arg), arg);
 	}
 }
 
 static void find_call(struct accesses *a, const struct ir_call *call)
 {
-	const struct ir_function *callee = program_find(a->r.program, call->callee);
+	const struct ir_function *callee = program_find(a->r->program, call->callee);
 	uint32_t i;
 
 	for (i = 0; callee && i < call->args.n; i++) {
 		if (call->args.at[i]->type->kind != TY_TENSOR)
 			continue;
 		if (callee->directions[i] != DIR_OUT)
-			note(&a->r, true, &a->read, call->args.at[i]);
+			note(a->r, true, &a->read, call->args.at[i]);
 		if (callee->directions[i] != DIR_IN)
-			note(&a->r, true, &a->written, call->args.at[i]);
+			note(a->r, true, &a->written, call->args.at[i]);
 	}
 }
 
@@ -311,10 +316,20 @@ static bool find_access(void *data, struct ir_node *node)
 	return true;
 }
 
+void tensor_written(const struct tensor_roots *r, struct ir_node *body, struct var_map *set)
+{
+	struct accesses a = { .r = r, .read = { .px = r->px }, .written = *set,
+			      .covered = { .px = r->px } };
+
+	ir_walk(body, find_access, &a);
+	*set = a.written;
+}
+
 void tensor_directions(struct px *px, const struct ir_program *program, struct ir_function *f,
 		       bool outs)
 {
-	struct accesses a = { .r = tensor_roots(px, program, f), .read = { .px = px },
+	struct tensor_roots roots = tensor_roots(px, program, f);
+	struct accesses a = { .r = &roots, .read = { .px = px },
 			      .written = { .px = px }, .covered = { .px = px } };
 	struct ir_list stmts = ir_flat(px, f->body);
 	uint8_t *directions = px_alloc(px, f->params.n + 1, 1);

@@ -28,6 +28,10 @@ struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value)
 bool tensor_is_chosen(const struct tensor_roots *r, const struct ir_node *root);
 /* Whether both are views of one tensor; with @maybe, whether loops or branches may make them so. */
 bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe);
+/* Adds to @set the root of @tensor and all that it is or may be a part of. */
+void tensor_sources(const struct tensor_roots *r, struct ir_node *tensor, struct var_map *set);
+/* Adds to @set the sources of all that @body writes. */
+void tensor_written(const struct tensor_roots *r, struct ir_node *body, struct var_map *set);
 /* The argument that an operator writes; -1: none. */
 int tensor_written_arg(const struct px_op *op);
 

@@ -66,6 +66,21 @@ void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *nod
 		walk_field(node, field, visit, data);
 }
 
+void ir_defs(struct ir_node *stmt, void (*define)(void *data, struct ir_node *var), void *data)
+{
+	const struct ir_field *field;
+	uint32_t i;
+
+	for (field = ir_kind_info[stmt->kind].fields; field->name; field++) {
+		struct ir_list *list = ir_field_at(stmt, field);
+
+		if (field->kind == FK_DEF && *(struct ir_node **)list)
+			define(data, *(struct ir_node **)list);
+		for (i = 0; field->kind == FK_DEFS && i < list->n; i++)
+			define(data, list->at[i]);
+	}
+}
+
 static void flat_into(struct px *px, struct ir_list *out, struct ir_node *stmt)
 {
 	uint32_t i;

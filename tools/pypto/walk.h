@@ -13,6 +13,9 @@
  */
 void ir_walk(struct ir_node *node, bool (*visit)(void *data, struct ir_node *node), void *data);
 
+/* Calls @define for each variable that @stmt itself defines, not the statements below it. */
+void ir_defs(struct ir_node *stmt, void (*define)(void *data, struct ir_node *var), void *data);
+
 /* The statements of a body in order; SeqStmts and OpStmts are opened. */
 struct ir_list ir_flat(struct px *px, struct ir_node *body);
 
