@@ -40,8 +40,9 @@ const char *gen_upper(struct px *px, const char *name);
 /* Core of a kernel; a mistake when it mixes both kinds of work (D16). */
 enum gen_core gen_core(struct px *px, const struct ir_function *f);
 bool gen_has_pipes(const struct ir_function *f);	/* some parameter is a pipe */
-/* Which parameter the @i-th returned value is a later state of; -1: none. */
-int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i);
+/* Which parameter the @i-th returned value is a later state of; -1: none, or the run decides. */
+int gen_returned_param(struct px *px, const struct ir_program *program,
+		       const struct ir_function *f, uint32_t i);
 /* Symbolic extents in the types of tensor parameters, in order of first appearance. */
 struct ir_list gen_extents(struct px *px, const struct ir_function *f);
 /*

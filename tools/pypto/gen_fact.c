@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gen.h"
+#include "tensor_root.h"
 
 /* ---- Core (section 8, D16) ---- */
 
@@ -92,134 +93,23 @@ bool gen_has_pipes(const struct ir_function *f)
 
 /* ---- Which parameter a returned value is ---- */
 
-struct root_scan {
-	const struct ir_function *f;
-	struct var_map root;	/* tensor variable -> parameter */
-};
-
-static void *root_of(struct root_scan *s, const struct ir_node *e)
+int gen_returned_param(struct px *px, const struct ir_program *program,
+		       const struct ir_function *f, uint32_t i)
 {
-	return var_map_get(&s->root, e);
-}
-
-static void root_merge(struct root_scan *s, struct ir_list *vars, const struct ir_node *body)
-{
-	struct ir_node *copy = (struct ir_node *)body;
-	struct ir_list stmts = ir_stmts(&copy);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-	uint32_t i;
-
-	if (!last || last->kind != IR_YIELD)
-		return;
-	for (i = 0; i < vars->n && i < IR_AS(last, values)->values.n; i++) {
-		void *root = root_of(s, IR_AS(last, values)->values.at[i]);
-
-		if (root && !root_of(s, vars->at[i]))
-			var_map_set(&s->root, vars->at[i], root);
-	}
-}
-
-static void root_stmt(struct root_scan *s, struct ir_node *stmt);
-
-static void root_body(struct root_scan *s, struct ir_node *body)
-{
-	struct ir_list stmts = ir_stmts(&body);
-	uint32_t i;
-
-	for (i = 0; i < stmts.n; i++)
-		root_stmt(s, stmts.at[i]);
-}
-
-static void root_assign(struct root_scan *s, const struct ir_assign *a)
-{
-	const struct ir_call *call = IR_AS(a->value, call);
-	const struct ir_node *from = NULL;
-
-	if (ir_is_var(a->value))
-		from = a->value;
-	else if (a->value->kind == IR_CALL && call->op &&
-		 (call->op->rule == rule_store || call->op->rule == rule_mscatter))
-		from = call->args.at[call->args.n - 1];
-	if (from && root_of(s, from))
-		var_map_set(&s->root, a->var, root_of(s, from));
-}
-
-static void root_carried(struct root_scan *s, const struct ir_list *args,
-			 const struct ir_list *results, struct ir_node *body)
-{
-	uint32_t i;
-
-	for (i = 0; i < args->n; i++) {
-		void *root = root_of(s, IR_AS(args->at[i], var)->init);
-
-		if (!root)
-			continue;
-		var_map_set(&s->root, args->at[i], root);
-		var_map_set(&s->root, results->at[i], root);
-	}
-	root_body(s, body);
-}
-
-static void root_stmt(struct root_scan *s, struct ir_node *stmt)
-{
-	uint32_t i;
-
-	switch (stmt->kind) {
-	case IR_ASSIGN:
-		root_assign(s, IR_AS(stmt, assign));
-		break;
-	case IR_FOR:
-		root_carried(s, &IR_AS(stmt, for)->iter_args, &IR_AS(stmt, for)->return_vars,
-			     IR_AS(stmt, for)->body);
-		break;
-	case IR_WHILE:
-		root_carried(s, &IR_AS(stmt, while)->iter_args, &IR_AS(stmt, while)->return_vars,
-			     IR_AS(stmt, while)->body);
-		break;
-	case IR_IF:
-		root_body(s, IR_AS(stmt, if)->then_body);
-		root_merge(s, &IR_AS(stmt, if)->return_vars, IR_AS(stmt, if)->then_body);
-		if (!IR_AS(stmt, if)->else_body)
-			break;
-		root_body(s, IR_AS(stmt, if)->else_body);
-		root_merge(s, &IR_AS(stmt, if)->return_vars, IR_AS(stmt, if)->else_body);
-		break;
-	case IR_OPS:
-		for (i = 0; i < IR_AS(stmt, seq)->stmts.n; i++)
-			root_stmt(s, IR_AS(stmt, seq)->stmts.at[i]);
-		break;
-	case IR_SCOPE:
-		root_body(s, IR_AS(stmt, scope)->body);
-		break;
-	}
-}
-
-/* Without a body, or for a value that the scan cannot follow: the @i-th written parameter. */
-static int written_param(const struct ir_function *f, uint32_t i)
-{
-	uint32_t p;
-
-	for (p = 0; p < f->params.n; p++)
-		if ((f->directions[p] == DIR_OUT || f->directions[p] == DIR_INOUT) && !i--)
-			return (int)p;
-	return -1;
-}
-
-int gen_returned_param(struct px *px, const struct ir_function *f, uint32_t i)
-{
-	struct root_scan s = { .f = f, .root = { .px = px } };
 	const struct ir_values *values = ir_last(f->body, IR_RETURN);
+	struct tensor_roots roots;
+	struct ir_node *root;
 	uint32_t p;
-	void *root;
 
-	for (p = 0; p < f->params.n; p++)
-		var_map_set(&s.root, f->params.at[p], f->params.at[p]);
-	root_body(&s, f->body);
-	root = values && i < values->values.n ? root_of(&s, values->values.at[i]) : NULL;
-	for (p = 0; root && p < f->params.n; p++)
-		if (f->params.at[p] == root)
-			return (int)p;
-	return written_param(f, i);
+	if (!values || i >= values->values.n)
+		return -1;
+	roots = tensor_roots(px, program, f);
+	root = tensor_root(&roots, values->values.at[i]);
+	if (tensor_reshaped(root, values->values.at[i]))
+		return -1;
+	for (p = 0; p < f->params.n && f->params.at[p] != root; p++)
+		;
+	return p < f->params.n ? (int)p : -1;
 }
 
 /* ---- Extents ---- */

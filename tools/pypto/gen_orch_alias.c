@@ -142,7 +142,7 @@ static struct entity *result_of(struct orch *o, const struct ir_call *call, uint
 	if (!callee)
 		return NULL;
 	if (callee->n_returns) {
-		p = gen_returned_param(o->px, callee, i);
+		p = gen_returned_param(o->px, o->program, callee, i);
 	} else {
 		for (k = 0; k < callee->params.n; k++)
 			if (callee->directions[k] == DIR_PIPE_OUT)
@@ -539,8 +539,50 @@ static void hoist(struct orch *o)
 	}
 }
 
+/* ---- What kernels return ---- */
+
+struct result_check {
+	struct orch *o;
+	struct ir_list done;	/* functions */
+};
+
+/* A result is the argument that the kernel returns: there is no other tensor that it could be. */
+static void check_results(struct orch *o, const struct ir_function *callee)
+{
+	const struct ir_values *values = return_of(callee);
+	uint32_t i;
+
+	for (i = 0; values && i < callee->n_returns && i < values->values.n; i++) {
+		if (callee->return_types[i]->kind != TY_TENSOR ||
+		    gen_returned_param(o->px, o->program, callee, i) >= 0)
+			continue;
+		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, values->node.span,
+					  "Function '%s' must return one of its parameters, whole and the same in every run",
+					  callee->name),
+			  "Return the tensor that it writes; the caller takes parts with pl.slice()");
+	}
+}
+
+static bool visit_result(void *data, struct ir_node *node)
+{
+	struct result_check *c = data;
+	const struct ir_call *call = node->kind == IR_ASSIGN ?
+				     IR_AS(IR_AS(node, assign)->value, call) : NULL;
+	struct ir_function *callee;
+
+	if (!call || call->node.kind != IR_CALL || call->op)
+		return true;
+	callee = program_find(c->o->program, call->callee);
+	if (callee && !list_has(&c->done, &callee->node)) {
+		list_push(c->o->px, &c->done, &callee->node);
+		check_results(c->o, callee);
+	}
+	return true;
+}
+
 int orch_alias(struct orch *o)
 {
+	struct result_check check = { .o = o };
 	const struct ir_values *values = return_of(o->f);
 	struct block *top = block_new(o, NULL, NULL);
 	size_t before;
@@ -550,6 +592,9 @@ int orch_alias(struct orch *o)
 		before = o->merged.n;
 		scan_once(o, top);
 	} while (o->merged.n != before);
+	ir_walk(o->f->body, visit_result, &check);
+	if (o->px->n_errors)
+		return -EINVAL;
 	o->results = px_alloc(o->px, o->f->n_returns + 1 + (values ? values->values.n : 0),
 			      sizeof(struct entity *));
 	for (i = 0; values && i < values->values.n; i++)

@@ -46,29 +46,13 @@ static struct ir_node *copied(struct px *px, struct ir_node *value, uint32_t num
 
 /* ---- Returns ---- */
 
-/* Whether one of the shapes is a reshape() of the other; extents that are computed may be equal. */
-static bool shapes_differ(const struct ir_list *a, const struct ir_list *b)
-{
-	uint32_t i;
-
-	for (i = 0; a->n == b->n && i < a->n; i++) {
-		bool known = a->at[i]->kind == IR_CONST_INT;
-
-		if (known != (b->at[i]->kind == IR_CONST_INT) ||
-		    (known && !dim_equal(a->at[i], b->at[i])))
-			return true;
-	}
-	return a->n != b->n;
-}
-
 /* The place of a result is that of the tensor itself. */
 static bool has_no_place(const struct tensor_roots *r, struct ir_node *value)
 {
 	struct ir_node *root = tensor_root(r, value);
 
 	return value->type->kind == TY_TENSOR && value->type->shape.n &&
-	       (tensor_is_chosen(r, root) ||
-		shapes_differ(&value->type->shape, &root->type->shape));
+	       (tensor_is_chosen(r, root) || tensor_reshaped(value, root));
 }
 
 struct ir_node *outline_returns(struct px *px, const struct ir_program *program,

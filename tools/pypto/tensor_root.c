@@ -22,6 +22,21 @@ bool tensor_is_chosen(const struct tensor_roots *r, const struct ir_node *root)
 	return var_map_get(&r->chosen, root) != NULL;
 }
 
+bool tensor_reshaped(const struct ir_node *a, const struct ir_node *b)
+{
+	const struct ir_list *x = &a->type->shape, *y = &b->type->shape;
+	uint32_t i;
+
+	for (i = 0; x->n == y->n && i < x->n; i++) {
+		bool known = x->at[i]->kind == IR_CONST_INT;
+
+		if (known != (y->at[i]->kind == IR_CONST_INT) ||
+		    (known && !dim_equal(x->at[i], y->at[i])))
+			return true;
+	}
+	return x->n != y->n;
+}
+
 static void set_root(struct tensor_roots *r, struct ir_node *var, struct ir_node *root)
 {
 	var_map_set(&r->of, var, root);
@@ -61,7 +76,7 @@ static struct ir_node *result_root(struct tensor_roots *r, const struct ir_call 
 				   struct ir_node *var)
 {
 	const struct ir_function *callee = program_find(r->program, call->callee);
-	int p = callee && i < callee->n_returns ? gen_returned_param(r->px, callee, i) : -1;
+	int p = callee && i < callee->n_returns ? gen_returned_param(r->px, r->program, callee, i) : -1;
 
 	return p >= 0 && (uint32_t)p < call->args.n ? tensor_root(r, call->args.at[p]) : var;
 }

@@ -26,6 +26,8 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 /* The root of @value; itself for a parameter, a new tensor and a chosen one. */
 struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value);
 bool tensor_is_chosen(const struct tensor_roots *r, const struct ir_node *root);
+/* Whether one is a reshape() of the other; extents that are computed may be equal. */
+bool tensor_reshaped(const struct ir_node *a, const struct ir_node *b);
 /* Whether both are views of one tensor; with @maybe, whether loops or branches may make them so. */
 bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe);
 /* Adds to @set the root of @tensor and all that it is or may be a part of. */
