@@ -366,6 +366,41 @@ return r
     assert text.index("u_ring[2]") < text.index("for (int64_t i")
 
 
+NESTED = """
+if n > 0:
+    t = x
+    BODY
+else:
+    t = pl.create_tensor([32, 64], dtype=pl.FP32)
+    t = self.k_scale(x, 2.0, t)
+r = pl.create_tensor([32, 64], dtype=pl.FP32)
+r = self.k_add(t, y, r)
+return r
+"""
+
+
+MADE = ["u = pl.create_tensor([32, 64], dtype=pl.FP32)", "u = self.k_add(t, y, u)"]
+
+
+@pytest.mark.parametrize("carried, heads, lines", [
+    (False, ["if n > 1:"], [*MADE, "t = u"]),
+    (False, ["if n > 1:", "if n > 2:"], [*MADE, "t = u"]),
+    (False, [], [*MADE, "if n > 1:", "    t = u"]),
+    (False, [], [*MADE, "u = pl.reshape(u, [64, 32])", "u = pl.reshape(u, [32, 64])", "if n > 1:", "    t = u"]),
+    (True, ["for i in pl.range(n):"], [*MADE, "t = u"]),
+    (True, ["while n > 1:"], [*MADE, "t = u", "n = n - 1"]),
+    (True, ["for i in pl.range(n):", "if i > 1:"], [*MADE, "t = u"]),
+    (True, ["if n > 1:", "for i in pl.range(n):"], [*MADE, "t = u"]),
+])
+def test_decision_27_what_is_created_inside_is_declared_before_the_outermost_statement(carried, heads, lines):
+    body = [*("    " * (i + 1) + head for i, head in enumerate(heads)), *("    " * (len(heads) + 1) + line for line in lines)]
+    text = entry(text_of(NESTED.replace("    BODY", "\n".join(body)), head=f"def top(self, x: {T}, y: {T}, n: pl.INT64) -> {T}:"))
+    outermost = re.search(r"^if \(", text, re.M).start()
+    made = [m.start() for m in re.finditer(r"= make_tensor\(.*\.reshape\(", text)]
+    assert len(made) == text.count("= make_tensor(") == 2 and max(made) < outermost
+    assert ("u_ring[2]" in text[:outermost]) == carried
+
+
 def test_tensor_operators_outside_of_kernels_are_refused_at_their_line():
     from pypto import language
     with pytest.raises(language.InvalidOperationError, match="must be inside an InCore function"):

@@ -23,12 +23,13 @@ enum entity_kind {
 };
 
 struct entity {
-	struct entity *next;
-	struct entity *base;	/* of a view; of a tensor created in a branch: what is returned */
+	struct entity *before;
+	struct entity *base;	/* of a view; of what a branch makes: the returned tensor that it is */
 	const struct ir_node *def;	/* the variable that introduces it */
 	const struct ir_call *call;	/* what made it */
 	struct block *home, *reach;	/* where it is made; the block around all uses */
 	struct block *first_out;	/* where a task gives it memory first */
+	struct block *need;	/* the block around all that needs its memory to be there */
 	struct block *ring;	/* carried out of a loop in this block, in which it is made */
 	struct entity *from[2];	/* of a merged one: what it may be */
 	const char *name;	/* in C++ */
@@ -45,7 +46,7 @@ struct orch {
 	const struct ir_program *program;
 	const struct ir_function *f;
 	struct ir_list called;		/* position: func_id */
-	struct entity *entities, **entities_end;
+	struct entity *entities;	/* the last one */
 	struct var_map of;		/* IR variable -> entity */
 	struct var_map tuples;		/* variable -> the tuple it was made as */
 	struct var_map merged;		/* iter args and results that are entities of their own */

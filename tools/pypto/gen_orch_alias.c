@@ -20,7 +20,7 @@ struct entity *orch_entity(struct orch *o, const struct ir_node *e)
 {
 	struct entity *x = var_map_get(&o->of, e);
 
-	while (x && x->kind == OE_CREATE && x->base)
+	while (x && x->kind != OE_VIEW && x->base)
 		x = x->base;
 	return x;
 }
@@ -44,8 +44,8 @@ static struct entity *entity_new(struct orch *o, enum entity_kind kind, const st
 	e->kind = (uint8_t)kind;
 	e->def = def;
 	e->home = e->reach = home;
-	*o->entities_end = e;
-	o->entities_end = &e->next;
+	e->before = o->entities;
+	o->entities = e;
 	var_map_set(&o->of, def, e);
 	return e;
 }
@@ -61,9 +61,9 @@ static void touch(struct entity *e, struct block *b)
 /* A task or a view that needs memory which is already there. */
 static void need_memory(struct entity *e, struct block *b)
 {
-	if (!e->used || (e->first_out && common(e->first_out, b) != e->first_out))
-		e->keep = true;
+	e->keep |= !e->used;
 	e->used = true;
+	e->need = e->need ? common(e->need, b) : b;
 }
 
 static void give_memory(struct entity *e, struct block *b)
@@ -415,7 +415,6 @@ static void scan_once(struct orch *o, struct block *top)
 
 	o->of = (struct var_map){ .px = o->px };
 	o->entities = NULL;
-	o->entities_end = &o->entities;
 	o->merged_written = false;
 	for (i = 0; i < o->f->params.n; i++)
 		if (is_handle(o->f->params.at[i]))
@@ -453,13 +452,10 @@ static bool unify(struct orch *o, struct entity *e)
 
 		if (x == e)
 			continue;
-		if (!x || (x->kind == OE_MERGED ? !unify(o, x) : x->kind != OE_CREATE) ||
-		    !is_inside(x->home, &s->node))
+		if (!x || x->external || !is_inside(x->home, &s->node) ||
+		    (x->kind == OE_MERGED ? !unify(o, x) : x->kind != OE_CREATE))
 			return false;
-		if (x->kind == OE_CREATE)
-			x->base = e;
-		else
-			var_map_set(&o->of, x->def, e);
+		x->base = e;
 	}
 	return true;
 }
@@ -491,32 +487,44 @@ static void find_result(struct orch *o, const struct ir_node *value, struct span
 	o->results[o->n_results++] = e;
 }
 
-/* What a merged tensor may be is read and written with it. */
-static void spread_access(struct entity *e, bool read, bool written)
-{
-	if (!e || ((e->read || !read) && (e->written || !written) && e->kind != OE_MERGED))
-		return;
-	e->read |= read;
-	e->written |= written;
-	spread_access(e->base, read, written);
-	if (e->kind == OE_MERGED) {
-		struct entity *a = e->from[0], *b = e->from[1];
+/* ---- What holds of an entity holds of those that it is, or is part of ---- */
 
-		e->from[0] = e->from[1] = NULL;	/* a carried value may come from itself */
-		spread_access(a, read, written);
-		spread_access(b, read, written);
-		e->from[0] = a;
-		e->from[1] = b;
-	}
+/* @of lives as long as @e, in memory, and is accessed with it. Return: whether that is news. */
+static bool spread_to(struct entity *of, const struct entity *e)
+{
+	struct entity old;
+
+	if (!of)
+		return false;
+	old = *of;
+	of->reach = common(of->reach, e->reach);
+	of->need = of->need ? common(of->need, e->reach) : e->reach;
+	of->read |= e->read;
+	of->written |= e->written;
+	return of->reach != old.reach || of->need != old.need || of->read != old.read ||
+	       of->written != old.written;
 }
 
+/* Ends, as each round but the last widens something; carried values may come from themselves. */
 static void spread_all(struct orch *o)
 {
 	struct entity *e;
+	bool news;
 
-	for (e = o->entities; e; e = e->next)
-		if (e->kind == OE_MERGED && (e->read || e->written))
-			spread_access(e, e->read, e->written);
+	do {
+		news = false;
+		for (e = o->entities; e; e = e->before) {
+			news |= spread_to(e->base, e);
+			news |= spread_to(e->from[0], e);
+			news |= spread_to(e->from[1], e);
+		}
+	} while (news);
+	for (e = o->entities; e; e = e->before) {
+		if (e->need && e->first_out && common(e->first_out, e->need) != e->first_out)
+			e->keep = true;
+		if (e->ring)
+			e->ring = common(e->ring, e->reach);
+	}
 }
 
 /*
@@ -528,7 +536,7 @@ static void hoist(struct orch *o)
 	struct entity *e;
 	struct block *b, *reach;
 
-	for (e = o->entities; e; e = e->next) {
+	for (e = o->entities; e; e = e->before) {
 		reach = e->ring ? e->ring : e->reach;
 		if (e->kind != OE_CREATE || e->external || e->base || reach == e->home)
 			continue;
@@ -599,7 +607,7 @@ int orch_alias(struct orch *o)
 			      sizeof(struct entity *));
 	for (i = 0; values && i < values->values.n; i++)
 		find_result(o, values->values.at[i], values->node.span);
-	hoist(o);
 	spread_all(o);
+	hoist(o);
 	return o->px->n_errors ? -EINVAL : 0;
 }

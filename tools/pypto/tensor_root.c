@@ -162,6 +162,17 @@ static bool is_made_after(const struct tensor_roots *r, const struct ir_node *ro
 	return (uintptr_t)var_map_get(&r->born, root) > number && !tensor_is_chosen(r, root);
 }
 
+/* Whether value @i of a branch is what an earlier one is: they cannot be two new tensors. */
+static bool is_repeated(const struct tensor_roots *r, const struct ir_list *values, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++)
+		if (tensor_root(r, values->at[k]) == tensor_root(r, values->at[i]))
+			return true;
+	return false;
+}
+
 static void if_roots(struct tensor_roots *r, const struct ir_if *s)
 {
 	const struct ir_values *a, *b;
@@ -181,7 +192,8 @@ static void if_roots(struct tensor_roots *r, const struct ir_if *s)
 
 		if (var->type->kind != TY_TENSOR)
 			continue;
-		if (x != y && !(is_made_after(r, x, before) && is_made_after(r, y, before))) {
+		if (x != y && (!is_made_after(r, x, before) || !is_made_after(r, y, before) ||
+			       is_repeated(r, &a->values, i) || is_repeated(r, &b->values, i))) {
 			choose(r, var, x, false);
 			choose(r, var, y, false);
 		}
