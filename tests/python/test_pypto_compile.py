@@ -216,13 +216,24 @@ def test_pyptoc_tells_mistakes_with_their_place(tmp_path):
 def test_what_was_compiled_into_a_folder_before_is_removed_and_nothing_else(tmp_path):
     blend = pl.parse(SOURCE)
     ir.compile(blend, output_dir=str(tmp_path))
-    for name in ("kernels/aiv/notes.txt", "own.cpp"):
+    own = {"kernels/aiv/notes.txt", "own.cpp", "kernels/aiv/own.cpp", "orchestration/own.cpp", "ptoas/own.pto"}
+    for name in own:
         (tmp_path / name).write_text("mine")
     other = pl.parse(SOURCE.replace("step", "other"))
     ir.compile(other, output_dir=str(tmp_path), skip_ptoas=True)
     files = {os.path.relpath(os.path.join(at, name), tmp_path) for at, _, names in os.walk(tmp_path) for name in names}
     kept = {f for f in files if not f.startswith(("passes_dump/", "report/"))}
-    assert kept == {"kernels/aiv/notes.txt", "own.cpp", "kernels/aiv/other.pto", "orchestration/main.cpp"}
-    assert not (tmp_path / "ptoas").exists()
+    assert kept == own | {"kernels/aiv/other.pto", "orchestration/main.cpp"}
     ir.compile(blend, output_dir=str(tmp_path), dump_passes=False)
     assert not (tmp_path / "passes_dump").exists() and not (tmp_path / "kernels/aiv/other.pto").exists()
+    assert {(tmp_path / name).read_text() for name in own} == {"mine"}
+
+
+def test_what_a_failed_compilation_wrote_is_removed_by_the_next(blend, tmp_path, monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(sys.modules["pypto._compile"], "_config_text", None)
+        with pytest.raises(TypeError):
+            ir.compile(blend, output_dir=str(tmp_path))
+    assert (tmp_path / "kernels/aiv/step.cpp").exists()
+    ir.compile(pl.parse(SOURCE.replace("step", "other")), output_dir=str(tmp_path))
+    assert not (tmp_path / "kernels/aiv/step.cpp").exists() and (tmp_path / "kernels/aiv/other.cpp").exists()

@@ -2,7 +2,11 @@
 """pypto.runtime: programs compiled, built and run on the simulated chips; arrays of several makers; errors."""
 import gc
 import os
+import shutil
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -521,6 +525,52 @@ def test_an_entry_that_is_removed_while_it_is_built_is_made_again(tmp_path, monk
     monkeypatch.setattr(runtime, "_build", build)
     run_inc()
     assert len(times) == 2
+
+
+def test_a_name_that_another_process_holds_costs_nothing_but_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(runtime.os, "rename", lambda *names: (_ for _ in ()).throw(OSError("held")))
+    run_inc()
+    assert entries(tmp_path) == []
+
+
+CLEANED = f"""
+import numpy as np, pypto.language as pl
+from pypto import runtime
+text = {INC!r}
+for number in range(2):
+    x, y = np.ones((64, 32), "float32"), np.zeros((64, 32), "float32")
+    runtime.compile(pl.parse(text.replace("1.0", str(number + 1.0))))(x, y)
+    assert (y == number + 2).all(), y
+"""
+
+
+def test_processes_whose_cache_is_cleaned_while_they_compile_get_their_programs(tmp_path):
+    env = {**os.environ, "SIMPLER_CACHE_DIR": str(tmp_path)}
+    others = [subprocess.Popen([sys.executable, "-c", CLEANED], env=env, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    deadline, cleaned = time.monotonic() + 300, 0
+    while any(p.poll() is None for p in others) and time.monotonic() < deadline:
+        for folder in ("pypto", "objects"):
+            for name in os.listdir(tmp_path / folder) if (tmp_path / folder).exists() else ():
+                cleaned += 1
+                shutil.rmtree(tmp_path / folder / name, ignore_errors=True)
+        time.sleep(0.05)
+    for p in others:
+        if p.poll() is None:
+            p.kill()
+        said = p.communicate()[1]  # it may warn
+        assert p.returncode == 0 and "Traceback" not in said, said
+    assert cleaned
+
+
+def test_entries_that_nobody_used_for_two_weeks_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMPLER_CACHE_DIR", str(tmp_path))
+    made = {name: tmp_path / "pypto" / name for name in ("0" * 32, "new-x", "something else")}
+    for folder in made.values():
+        folder.mkdir(parents=True)
+        os.utime(folder, (0, 0))
+    run_inc()
+    assert [name for name, folder in made.items() if folder.exists()] == ["something else"]
 
 
 def test_a_cache_that_cannot_be_written_is_only_warned_about(tmp_path, monkeypatch):

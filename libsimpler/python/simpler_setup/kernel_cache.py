@@ -83,9 +83,9 @@ class KernelCache:
             _write(entry, manifest["sha256"], data)
             _write(entry, "manifest.json", json.dumps(manifest, indent=1).encode())
         except OSError as error:
-            warnings.warn(f"kernels are not cached: {error}", stacklevel=2)
+            warnings.warn(f"kernels are not cached in {self.folder}: {error}; SIMPLER_CACHE_DIR names another folder", stacklevel=2)
             return
-        _prune(self.folder)
+        prune(self.folder, "[0-9a-f]{64}")
 
 
 def _write(folder, name, data):
@@ -101,9 +101,12 @@ def _write(folder, name, data):
 
 
 @functools.lru_cache(maxsize=None)
-def _prune(folder):
-    """Once per process: entries that nobody used for long."""
+def prune(folder, names):
+    """Removes, once per process, the folders with these names (a pattern) that nobody used for long."""
     oldest = time.time() - UNUSED_SECONDS
     for entry in os.scandir(folder):
-        if re.fullmatch("[0-9a-f]{64}", entry.name) and entry.stat().st_mtime < oldest:
-            shutil.rmtree(entry.path, ignore_errors=True)
+        try:
+            if re.fullmatch(names, entry.name) and entry.stat().st_mtime < oldest:
+                shutil.rmtree(entry.path, ignore_errors=True)
+        except FileNotFoundError:
+            pass  # another process prunes too

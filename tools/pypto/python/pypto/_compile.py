@@ -203,22 +203,44 @@ def generate(program, folder, backend_type, arch, skip_ptoas=False):
                text=_config_text(orchestration, kernels, backend_type == backend.BackendType.CCE))
 
 
-# What generate() and the passes write into a folder, and so what belongs to the program that was compiled there before
+# What generate() and the passes write into a folder; other files there are somebody else's
 _WRITTEN = ("kernel_config.py", "orchestration/*.cpp", "ptoas/*.pto", "ptoas/*.cpp", "kernels/*/*.pto", "kernels/*/*.cpp",
-            "passes_dump/[0-9][0-9]_*.py")
+            "passes_dump/[0-9][0-9]_*.py", "report/memory_*.txt")
+_LISTING = "report/files.txt"  # the names of those that the last compilation wrote, one per line
+
+
+def _files(folder):
+    """Files in a folder that a compilation may have written: how each is now, by name."""
+    import glob
+    found = {}
+    for pattern in _WRITTEN:
+        for name in glob.glob(pattern, root_dir=folder):
+            info = os.stat(os.path.join(folder, name))
+            found[name] = (info.st_ino, info.st_size, info.st_mtime_ns)
+    return found
 
 
 def _clear(folder):
-    """Removes what an earlier compilation wrote; other files stay."""
-    import glob
-    for pattern in _WRITTEN:
-        for path in glob.glob(os.path.join(glob.escape(folder), pattern)):
-            os.unlink(path)
-    for name in ("kernels/aiv", "kernels/aic", "kernels", "ptoas", "orchestration", "passes_dump"):
+    """Removes what the last compilation wrote; other files stay."""
+    try:
+        with open(os.path.join(folder, _LISTING), encoding="utf-8") as f:
+            listed = set(f.read().splitlines())
+    except (OSError, ValueError):
+        return
+    for name in listed & _files(folder).keys():
+        os.unlink(os.path.join(folder, name))
+    os.unlink(os.path.join(folder, _LISTING))
+    for name in ("kernels/aiv", "kernels/aic", "kernels", "ptoas", "orchestration", "passes_dump", "report"):
         try:
             os.rmdir(os.path.join(folder, name))
         except OSError:
             pass  # not there, or not empty
+
+
+def _list(folder, before):
+    """Lists what was written into a folder since its files were as @before tells."""
+    now = _files(folder)
+    _write(folder, _LISTING, text="".join(f"{name}\n" for name in sorted(now) if now[name] != before.get(name)))
 
 
 def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Default, dump_passes=True,
@@ -237,8 +259,12 @@ def compile_program(program, output_dir=None, strategy=OptimizationStrategy.Defa
     _clear(folder)
     manager = _manager(strategy, backend_type, platform)
     dumps = os.path.join(folder, "passes_dump") if dump_passes else None
-    with _verification(verification_level):
-        program = manager.run_passes(program, dump_ir=dump_passes, output_dir=dumps,
-                                     report_dir=os.path.join(folder, "report"))
-    generate(program, folder, backend_type, arch, skip_ptoas)
+    before = _files(folder)
+    try:
+        with _verification(verification_level):
+            program = manager.run_passes(program, dump_ir=dump_passes, output_dir=dumps,
+                                         report_dir=os.path.join(folder, "report"))
+        generate(program, folder, backend_type, arch, skip_ptoas)
+    finally:
+        _list(folder, before)
     return folder

@@ -113,22 +113,31 @@ def _hashes(folder):
 
 
 def _intact(entry):
-    """Whether an entry has all its files as they were written."""
+    """What tells an entry from others of its name, when it has all its files as they were written; else None."""
     import json
+    path = os.path.join(entry, _MANIFEST)
     try:
-        with open(os.path.join(entry, _MANIFEST), encoding="utf-8") as f:
+        stamp = _stamp(path)
+        with open(path, encoding="utf-8") as f:
             wanted = json.load(f)
         found = _hashes(entry)
     except (OSError, ValueError):
-        return False
+        return None
     found.pop(_MANIFEST, None)
-    return found == wanted
+    if found != wanted:
+        return None
+    try:
+        os.utime(entry)  # used
+    except OSError:
+        pass  # a cache that is read only is never pruned
+    return stamp
 
 
-def _new_entry(compiled, backend_type, arch, base):
+def _new_entry(compiled, backend_type, arch):
+    """A folder of this process's own with the files of a program and their manifest."""
     import json
     import tempfile
-    folder = tempfile.mkdtemp(prefix="new-", dir=base)
+    folder = tempfile.mkdtemp(prefix="pypto-")
     try:
         _compile.generate(compiled, folder, backend_type, arch)
         manifest = _hashes(folder)
@@ -145,49 +154,59 @@ def _remove(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _generate(program, compiled, backend_type, arch):
-    """The folder with the files of a program, made unless it is in the cache; whether it is to be removed after use."""
-    base = cache_folder()
-    final = os.path.join(base, _key(program, backend_type, arch))
-    if _intact(final):
-        return final, False
+def _publish(own, final):
+    """Copies a new entry into the cache; what tells it from others, or None: that cannot be written, or others work in it."""
+    import shutil
+    import tempfile
+    import warnings
+
+    from simpler_setup.kernel_cache import prune
+    base = os.path.dirname(final)
     try:
         os.makedirs(base, exist_ok=True)
-        folder = _new_entry(compiled, backend_type, arch, base)
+        prune(base, "[0-9a-f]{32}|new-.*")
+        copy = tempfile.mkdtemp(prefix="new-", dir=base)
     except OSError as e:
-        import warnings
         warnings.warn(f"programs are not cached in {base}: {e}; SIMPLER_CACHE_DIR names another folder", stacklevel=2)
-        return _new_entry(compiled, backend_type, arch, None), True
+        return None
+    damaged = copy + "-damaged"
     try:
-        os.rename(folder, final)
-        return final, False
-    except OSError:  # another process was faster, or the entry is damaged
-        if _intact(final):
-            _remove(folder)
-            return final, False
-    try:
-        os.rename(final, folder + "-damaged")
-        os.rename(folder, final)
-        return final, False
-    except OSError:  # and another process mends it
-        return folder, True
+        shutil.copytree(own, copy, dirs_exist_ok=True)
+        try:
+            os.rename(copy, final)
+        except OSError:  # another process was faster, or the entry is damaged
+            if not _intact(final):
+                os.rename(final, damaged)
+                os.rename(copy, final)
+        return _intact(final)
+    except OSError:
+        return None
     finally:
-        _remove(folder + "-damaged")
+        _remove(copy)
+        _remove(damaged)
 
 
 def _objects(program, compiled, orchestration, kernels, platform, backend_type):
-    """Objects of the orchestration and of each kernel. An entry that is removed or changed while it is used is made again."""
+    """Objects of the orchestration and of each kernel, from files in the cache where that is possible."""
     arch = _compile.arch_of(platform)
-    for attempt in range(3):
-        folder, own = _generate(program, compiled, backend_type, arch)
+    final = os.path.join(cache_folder(), _key(program, backend_type, arch))
+    own, entry = None, _intact(final)
+    try:
+        if not entry:
+            own = _new_entry(compiled, backend_type, arch)
+            entry = _publish(own, final)
+            if not entry:
+                return _build(own, orchestration, kernels, platform, compiled)
         try:
-            return _build(folder, orchestration, kernels, platform, compiled)
+            return _build(final, orchestration, kernels, platform, compiled)
         except Exception:
-            if attempt == 2 or _intact(folder):
+            if _intact(final) == entry:
                 raise
-        finally:
-            if own:
-                _remove(folder)
+        own = own or _new_entry(compiled, backend_type, arch)  # the entry was removed or changed while it was used
+        return _build(own, orchestration, kernels, platform, compiled)
+    finally:
+        if own:
+            _remove(own)
 
 
 def _build(folder, orchestration, kernels, platform, compiled):
