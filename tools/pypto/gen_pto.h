@@ -139,7 +139,6 @@ unsigned int pto_compute_dtype(const struct ir_call *call, const struct ir_type 
 /* gen_pto_cast.c: one tile as elements of the other's type; @mode: of a cast, or this one */
 #define PTO_MODE_OF_TYPES	(-1)
 void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode);
-bool pto_converts_to(struct pto_gen *g, unsigned int from, unsigned int to);
 int64_t pto_cast_mode(const struct ir_call *call);	/* the author's, or PTO_MODE_OF_TYPES */
 
 /* gen_pto_types.c: whether the platform has the operator for its element types, else a mistake */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conversions of tiles: by one instruction, or by several, of which one rounds, by the author's
- * mode, and the others pass values on exactly. FP16 holds integers up to 2048 only: what goes
- * by way of it to 8 bits is cut to them first. Wide integers that become floats narrower than FP32
- * are rounded to FP32 first, in the interpreter, too.
+ * Conversions of tiles: by one instruction, or by the fewest whose result is the same. Which
+ * instructions a platform has, the assembler's table says. FP16 holds integers up to 2048 only: what
+ * goes by way of it to 8 bits is cut to them first. Wide integers that become floats narrower than
+ * FP32 are rounded to FP32 first, in the interpreter, too.
  */
 #include <string.h>
 
@@ -31,66 +31,150 @@ static bool is_direct(struct pto_gen *g, unsigned int from, unsigned int to)
 					    g->arch);
 }
 
-/* The type to go to first where the machine does not convert directly; DT_NONE: there is no way. */
-static unsigned int through(unsigned int from, unsigned int to)
+/* ---- Ways ---- */
+
+/*
+ * A state on the way from one type to another: what the elements' type is, and which integers it
+ * may hold. Without a range it is the float that was given, or an integer rounded to FP32.
+ */
+struct cast_state {
+	uint8_t type, range;	/* range: an integer type or DT_NONE */
+	uint8_t before;		/* number of the state that it was made of */
+	bool low_byte;		/* which is cut to its low byte first */
+};
+
+#define MAX_STATES	160	/* types by ranges */
+#define MAX_STEPS	8
+
+struct cast_way {
+	struct cast_state steps[MAX_STEPS];
+	unsigned int n;		/* 0: there is none */
+};
+
+struct cast_search {
+	struct pto_gen *g;
+	unsigned int from, to;
+	struct cast_state states[MAX_STATES];
+	unsigned int n;
+};
+
+static unsigned int bits_of(unsigned int dtype)
 {
-	static const struct { uint8_t from, to, by; } table[] = {
-		{ DT_BF16, DT_FP16, DT_FP32 }, { DT_FP16, DT_BF16, DT_FP32 },
-		{ DT_BF16, DT_INT16, DT_FP32 }, { DT_INT16, DT_BF16, DT_FP32 },
-		{ DT_INT32, DT_BF16, DT_FP32 }, { DT_INT8, DT_FP32, DT_FP16 },
-		{ DT_UINT8, DT_FP32, DT_FP16 }, { DT_INT8, DT_BF16, DT_FP16 },
-		{ DT_UINT8, DT_BF16, DT_FP16 }, { DT_UINT16, DT_BF16, DT_FP32 },
-		{ DT_INT16, DT_INT32, DT_FP32 }, { DT_INT8, DT_INT32, DT_FP16 },
-		{ DT_UINT16, DT_INT32, DT_FP32 }, { DT_UINT16, DT_UINT32, DT_FP32 },
-		{ DT_INT8, DT_INT16, DT_FP16 }, { DT_UINT8, DT_INT32, DT_FP16 },
-		{ DT_UINT8, DT_INT16, DT_FP16 }, { DT_UINT8, DT_UINT16, DT_FP16 },
-		{ DT_UINT8, DT_UINT32, DT_FP16 }, { DT_UINT8, DT_INT64, DT_INT32 },
-		{ DT_INT8, DT_INT64, DT_INT32 }, { DT_UINT16, DT_INT64, DT_FP32 },
-		{ DT_FP32, DT_INT8, DT_INT16 }, { DT_INT64, DT_FP16, DT_FP32 },
-		{ DT_INT64, DT_INT16, DT_INT32 }, { DT_INT16, DT_INT64, DT_FP32 },
-		{ DT_FP16, DT_INT64, DT_FP32 }, { DT_BF16, DT_INT64, DT_FP32 },
-		{ DT_INT64, DT_BF16, DT_FP32 }, { DT_FP32, DT_UINT8, DT_INT16 },
-		{ DT_BF16, DT_INT8, DT_FP32 }, { DT_BF16, DT_UINT8, DT_FP32 },
-		{ DT_BF16, DT_UINT16, DT_FP32 }, { DT_INT16, DT_INT8, DT_FP16 },
-		{ DT_INT16, DT_UINT8, DT_FP16 }, { DT_INT32, DT_INT8, DT_INT16 },
-		{ DT_INT32, DT_UINT8, DT_INT16 }, { DT_UINT32, DT_INT8, DT_INT16 },
-		{ DT_UINT32, DT_UINT8, DT_INT16 }, { DT_UINT16, DT_INT8, DT_FP32 },
-		{ DT_UINT16, DT_UINT8, DT_FP32 },
+	return dtype_info(dtype)->bits;
+}
+
+static bool contains(unsigned int whole, unsigned int range)
+{
+	if (dtype_is_signed(whole) == dtype_is_signed(range))
+		return bits_of(whole) >= bits_of(range);
+	return dtype_is_signed(whole) && bits_of(whole) > bits_of(range);
+}
+
+/* Whether a float has all integers of a type. */
+static bool holds_integers(unsigned int dtype, unsigned int range)
+{
+	unsigned int digits = dtype == DT_FP32 ? 24 : dtype == DT_FP16 ? 11 : dtype == DT_BF16 ? 8 : 0;
+
+	return digits >= bits_of(range) - dtype_is_signed(range);
+}
+
+/* The range of an integer of state @s in the integer type @type, if the target still follows. */
+static bool range_in(const struct cast_search *w, const struct cast_state *s, unsigned int type,
+		     uint8_t *range)
+{
+	bool low_bits = dtype_is_int(w->to) && bits_of(type) >= bits_of(w->to);
+
+	if (s->range != DT_NONE && contains(type, s->range)) {
+		*range = s->range;
+		return true;
+	}
+	*range = (uint8_t)type;
+	return low_bits && (s->range != DT_NONE || dtype_is_float(w->from));
+}
+
+/* The same in the float type @type. */
+static bool range_in_float(const struct cast_search *w, const struct cast_state *s,
+			   unsigned int type, struct cast_state *next)
+{
+	next->range = s->range;
+	if (s->range == DT_NONE)	/* the float that was given, which has to stay as it is */
+		return dtype_is_float(w->from) && type == DT_FP32;
+	if (holds_integers(type, s->range))
+		return true;
+	if (type == DT_FP16 && dtype_is_int(s->type) && bits_of(s->type) == 16 &&
+	    dtype_is_int(w->to) && bits_of(w->to) == 8) {
+		next->range = DT_UINT8;
+		next->low_byte = true;
+		return true;
+	}
+	next->range = DT_NONE;
+	return type == DT_FP32 && dtype_is_float(w->to);
+}
+
+static bool is_known(const struct cast_search *w, const struct cast_state *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->n; i++)
+		if (w->states[i].type == s->type && w->states[i].range == s->range)
+			return true;
+	return w->n == MAX_STATES;
+}
+
+/* Adds what one instruction makes of state @at. */
+static void add_steps(struct cast_search *w, unsigned int at)
+{
+	static const uint8_t between[] = {
+		DT_FP16, DT_FP32, DT_INT32, DT_INT16, DT_INT64, DT_INT8, DT_UINT32, DT_UINT16,
+		DT_UINT64, DT_UINT8
 	};
+	const struct cast_state *s = &w->states[at];
 	size_t i;
 
-	if ((dtype_is_small(from) && to != DT_FP32) || (dtype_is_small(to) && from != DT_FP32))
-		return DT_FP32;
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i].from == from && table[i].to == to)
-			return table[i].by;
-	return DT_NONE;
+	for (i = 0; i < sizeof(between); i++) {
+		struct cast_state next = { .type = between[i], .before = (uint8_t)at };
+
+		if (next.type == s->type || !is_direct(w->g, s->type, next.type))
+			continue;
+		if (dtype_is_float(next.type) ? range_in_float(w, s, next.type, &next) :
+		    range_in(w, s, next.type, &next.range))
+			if (!is_known(w, &next))
+				w->states[w->n++] = next;
+	}
 }
 
-/* What one instruction makes of @from on the way to @to; DT_NONE: there is no way. */
-static unsigned int next_type(struct pto_gen *g, unsigned int from, unsigned int to)
+static void way_to(const struct cast_search *w, unsigned int at, struct cast_way *way)
 {
-	unsigned int by;
+	unsigned int i = at;
 
-	if (is_direct(g, from, to))
-		return to;
-	by = through(from, to);
-	if (by == DT_NONE || is_direct(g, from, by))
-		return by;
-	by = through(from, by);
-	return by != DT_NONE && is_direct(g, from, by) ? by : DT_NONE;
+	way->steps[0] = (struct cast_state){ .type = (uint8_t)w->to };
+	for (way->n = 1; i && way->n < MAX_STEPS; i = w->states[i].before)
+		way->steps[way->n++] = w->states[i];
+	if (i)
+		way->n = 0;
 }
 
-#define MAX_STEPS	4
-
-bool pto_converts_to(struct pto_gen *g, unsigned int from, unsigned int to)
+/*
+ * The shortest way whose result is that of one conversion: integers keep their low bits, and are
+ * rounded to FP32 on their way to floats; floats are rounded once. The last step comes first.
+ */
+static void find_way(struct pto_gen *g, unsigned int from, unsigned int to, struct cast_way *way)
 {
-	unsigned int n;
+	struct cast_search w = { .g = g, .from = from, .to = to, .n = 1 };
+	unsigned int i;
 
-	for (n = 0; n < MAX_STEPS && from != to && from != DT_NONE; n++)
-		from = next_type(g, from, to);
-	return from == to;
+	way->n = 0;
+	w.states[0].type = (uint8_t)from;
+	w.states[0].range = (uint8_t)(dtype_is_int(from) ? from : DT_NONE);
+	for (i = 0; i < w.n && !way->n; i++) {
+		if (is_direct(g, w.states[i].type, to))
+			way_to(&w, i, way);
+		else
+			add_steps(&w, i);
+	}
 }
+
+/* ---- Text ---- */
 
 /* D10: without a mode the nearest; of two, the even float or the integer away from zero. */
 static int64_t round_mode(unsigned int from, unsigned int to, int64_t mode)
@@ -110,20 +194,6 @@ int64_t pto_cast_mode(const struct ir_call *call)
 	return PTO_MODE_OF_TYPES;
 }
 
-/* What both convert to and from; between integers an integer, which keeps the low bits. */
-static const char *ways(struct pto_gen *g, unsigned int from, unsigned int to)
-{
-	static const uint8_t all[] = { DT_INT32, DT_INT16, DT_FP32, DT_FP16, DT_INT32, DT_INT16 };
-	size_t i;
-
-	for (i = dtype_is_int(from) && dtype_is_int(to) ? 0 : 2; i < sizeof(all); i++)
-		if (all[i] != from && all[i] != to && pto_converts_to(g, from, all[i]) &&
-		    pto_converts_to(g, all[i], to))
-			return px_printf(g->px, "Go by way of a type that holds the values: pl.cast(pl.cast(x, pl.%s), pl.%s)",
-					 dtype_name(all[i]), dtype_name(to));
-	return "Choose other element types";
-}
-
 static void refuse(struct pto_gen *g, unsigned int from, unsigned int to)
 {
 	const struct span at = g->call && g->call->node.span.line ? g->call->node.span : g->at;
@@ -131,7 +201,7 @@ static void refuse(struct pto_gen *g, unsigned int from, unsigned int to)
 	diag_hint(g->px, diag_add(g->px, DIAG_OPERATION, at,
 				  "%s elements are not converted to %s on %s", dtype_name(from),
 				  dtype_name(to), pto_platform(g)),
-		  "%s", ways(g, from, to));
+		  "Choose other element types");
 }
 
 /* 16-bit integers on their way to 8 bits: FP16 holds what is left of them. */
@@ -155,37 +225,43 @@ static struct pto_tile *between(struct pto_gen *g, const struct pto_tile *to, un
 	return pto_scratch(g, type, to->space);
 }
 
-/* By as many as it takes; the mode is for steps among floats and the one that leaves them. */
-static void put_steps(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
+/* The mode is for steps among floats and the one that leaves them. */
+static void put_steps(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode,
+		      const struct cast_way *way)
 {
-	unsigned int a = from->type->dtype, b = to->type->dtype, by;
 	struct pto_tile *step, *low, *const given = from;
+	unsigned int i, a = from->type->dtype, b;
 
-	for (; (by = next_type(g, a, b)) != b; a = by, from = step) {
-		if (a == DT_INT16 && dtype_info(b)->bits == 8) {
+	for (i = way->n - 1; i; i--, a = b, from = step) {
+		b = way->steps[i].type;
+		if (way->steps[i].low_byte) {
 			low = from == given ? between(g, to, a) : from;
 			put_low_byte(g, from, low);
 			from = low;
 		}
-		step = between(g, to, by);
-		put_cvt(g, from, step, round_mode(a, by, mode));
+		step = between(g, to, b);
+		put_cvt(g, from, step, round_mode(a, b, mode));
 		cce_settle(g);
-		if (!dtype_is_float(a) || !dtype_is_float(by))
+		if (!dtype_is_float(a) || !dtype_is_float(b))
 			mode = PTO_MODE_OF_TYPES;
 	}
-	put_cvt(g, from, to, round_mode(a, b, mode));
+	put_cvt(g, from, to, round_mode(a, to->type->dtype, mode));
 }
 
 void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
 {
 	unsigned int a = from->type->dtype, b = to->type->dtype;
+	struct cast_way way;
 
 	if (pto_mask_convert(g, from, to))
 		return;
-	if (!pto_converts_to(g, a, b))
-		refuse(g, a, b);
-	else if (a == b && (mode == PTO_MODE_OF_TYPES || a != DT_FP32))
+	if (a == b && (mode == PTO_MODE_OF_TYPES || a != DT_FP32)) {
 		pto_emit(g, "pto.tmov", &from, 1, to);
+		return;
+	}
+	find_way(g, a, b, &way);
+	if (way.n)
+		put_steps(g, from, to, mode, &way);
 	else
-		put_steps(g, from, to, mode);
+		refuse(g, a, b);
 }
