@@ -125,7 +125,7 @@ static bool is_known(const struct cast_search *w, const struct cast_state *s)
 static void add_steps(struct cast_search *w, unsigned int at)
 {
 	static const uint8_t between[] = {
-		DT_FP16, DT_FP32, DT_INT32, DT_INT16, DT_INT64, DT_INT8, DT_UINT32, DT_UINT16,
+		DT_FP16, DT_FP32, DT_INT16, DT_INT32, DT_INT64, DT_INT8, DT_UINT16, DT_UINT32,
 		DT_UINT64, DT_UINT8
 	};
 	const struct cast_state *s = &w->states[at];
@@ -248,6 +248,21 @@ static void put_steps(struct pto_gen *g, struct pto_tile *from, struct pto_tile 
 	put_cvt(g, from, to, round_mode(a, to->type->dtype, mode));
 }
 
+/* Integers of one width differ in what their bits mean. */
+static void put_bits(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to)
+{
+	struct ir_type *type = type_copy(g->px, from->type);
+	struct pto_value bits;
+
+	type->dtype = to->type->dtype;
+	bits = pto_alias(g, from, type);
+	if (g->cxx)
+		pto_line(g, "TMOV(%s, %s);", to->v.name, bits.name);
+	else
+		pto_line(g, "pto.tmov ins(%s : %s) outs(%s : %s)", bits.name, bits.type, to->v.name,
+			 to->v.type);
+}
+
 void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, int64_t mode)
 {
 	unsigned int a = from->type->dtype, b = to->type->dtype;
@@ -257,6 +272,10 @@ void pto_convert(struct pto_gen *g, struct pto_tile *from, struct pto_tile *to, 
 		return;
 	if (a == b && (mode == PTO_MODE_OF_TYPES || a != DT_FP32)) {
 		pto_emit(g, "pto.tmov", &from, 1, to);
+		return;
+	}
+	if (dtype_is_int(a) && dtype_is_int(b) && bits_of(a) == bits_of(b)) {
+		put_bits(g, from, to);
 		return;
 	}
 	find_way(g, a, b, &way);
