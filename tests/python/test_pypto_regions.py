@@ -169,6 +169,15 @@ VIEWS = {
                           "    s = pl.store(t + 1.0, [0, 0], [8, 32], s)", *add_to()],
     "whole store into a part": ["with pl.incore():", "    s = pl.slice(o, [8, 32], [0, 0])", "    t = pl.load(y, [0, 0], [8, 32])",
                                 "    s = pl.store(t + 1.0, [0, 0], [8, 32], s)"],
+    "slices behind an operator on tensors": add_to("d = x - y", "r = pl.slice(x, [8, 32], [8, 0])", "s = pl.slice(r, [4, 32], [2, 0])",
+                                                   "t = pl.load(s, [0, 0], [4, 32])", "s = pl.store(t + 1.0, [0, 0], [4, 32], s)"),
+    "slice of what was written since": ["s = pl.slice(x, [8, 32], [0, 0])", "x = pl.assemble(x, pl.slice(y, [4, 32], [9, 0]), [2, 0])",
+                                        "with pl.incore():", "    x = pl.assemble(x, s, [8, 0])"],
+    "slice of what has another name since": ["s = pl.slice(x, [8, 32], [0, 0])", "x, o = o, x", "with pl.incore():",
+                                             "    t = pl.load(o, [8, 0], [8, 32])", "    s = pl.store(t, [0, 0], [8, 32], s)"],
+    "slice of what a loop carries": ["for i, (v,) in pl.range(2, init_values=(x,)):", "    s = pl.slice(x, [8, 32], [0, 0])",
+                                     "    with pl.incore():", "        t = pl.load(v, [8, 0], [8, 32])",
+                                     "        s = pl.store(t + 1.0, [0, 0], [8, 32], s)", "    v = pl.yield_(x)"],
 }
 
 

@@ -84,6 +84,7 @@ struct ir_list block_offsets(struct blockops *b, const struct block_region *r,
 	return out;
 }
 
+/* A slice stays, for what is no operator on tensors; drop_slices() looks whether there is such. */
 static void note_slice(struct blockops *b, const struct ir_assign *s)
 {
 	const struct ir_call *call = IR_AS(s->value, call);
@@ -94,6 +95,8 @@ static void note_slice(struct blockops *b, const struct ir_assign *s)
 	r->base = outer.base;
 	r->offsets = block_offsets(b, &outer, &at, s->node.span);
 	var_map_set(&b->regions, s->var, r);
+	list_push(b->px, b->out, ir_assign(b->px, s->var, ir_subst(&b->now, s->value),
+					   s->node.span));
 }
 
 /* ---- Outputs ---- */
@@ -366,8 +369,10 @@ static void convert_stmt(struct blockops *b, struct ir_node *s)
 	struct ir_node *copy;
 	const struct ir_field *field;
 
-	if (is_slice(s))
+	if (is_slice(s)) {
 		note_slice(b, IR_AS(s, assign));
+		return;
+	}
 	if (is_create(s)) {
 		var_map_set(&b->now, IR_AS(s, assign)->var, block_output(b, IR_AS(s, assign)->var));
 		return;
@@ -441,9 +446,15 @@ static bool count_use(void *data, struct ir_node *node)
 	return true;
 }
 
+struct slice_uses {
+	struct var_map n;
+	bool dropped;
+};
+
 static struct ir_node *drop_slices(struct px *px, struct ir_node *body, void *data)
 {
 	struct ir_list stmts = ir_flat(px, body), out = { 0 };
+	struct slice_uses *uses = data;
 	uint32_t i;
 
 	for (i = 0; i < stmts.n; i++) {
@@ -452,10 +463,25 @@ static struct ir_node *drop_slices(struct px *px, struct ir_node *body, void *da
 		if (!is_slice(s))
 			list_push(px, &out, s->kind == IR_ASSIGN ? s :
 				  pass_bodies(px, s, drop_slices, data));
-		else if (var_map_get(data, IR_AS(s, assign)->var))
+		else if (var_map_get(&uses->n, IR_AS(s, assign)->var))
 			list_push(px, &out, s);
+		else
+			uses->dropped = true;
 	}
 	return ir_body(px, out, body->span);
+}
+
+/* Of slices of slices one is dropped after the other. */
+static struct ir_node *without_slices(struct px *px, struct ir_node *body)
+{
+	struct slice_uses uses;
+
+	do {
+		uses = (struct slice_uses){ .n = { .px = px } };
+		ir_walk(body, count_use, &uses.n);
+		body = drop_slices(px, body, &uses);
+	} while (uses.dropped);
+	return body;
 }
 
 /* ---- Program ---- */
@@ -539,7 +565,6 @@ static struct ir_function *convert_function(struct px *px, const struct ir_progr
 {
 	struct blockops b = { .px = px, .f = ir_copy(px, &old->node), .arch = arch,
 			      .now = { .px = px }, .regions = { .px = px }, .uses = { .px = px } };
-	struct var_map uses = { .px = px };
 
 	b.outputs_end = &b.outputs;
 	b.f->body = block_carry(px, program, old);
@@ -551,8 +576,7 @@ static struct ir_function *convert_function(struct px *px, const struct ir_progr
 	b.f->body = convert_body(px, b.f->body, &b);
 	if (px->n_errors)
 		return b.f;
-	ir_walk(b.f->body, count_use, &uses);
-	b.f->body = drop_slices(px, b.f->body, &uses);
+	b.f->body = without_slices(px, b.f->body);
 	tensor_directions(px, program, b.f, false);	/* what an assemble() wrote */
 	*outputs = b.outputs;
 	return b.f;

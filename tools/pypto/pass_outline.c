@@ -129,6 +129,20 @@ static struct ir_node *inner_var(const struct region *r, const struct var_map *m
 	return var_map_get(map, var);
 }
 
+/* Of what is the same tensor: in the new function, too, as far as that has it already. */
+static void map_same(const struct region *r, struct var_map *map)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->same.room; i++) {
+		const struct ir_node *var = r->same.slots[i].key;
+		struct ir_node *inner = var ? inner_var(r, map, r->same.slots[i].value) : NULL;
+
+		if (inner)
+			var_map_set(map, var, inner);
+	}
+}
+
 static struct ir_function *new_function(struct outline *o, const struct region *r)
 {
 	struct ir_function *f = ir_new(o->px, IR_FUNCTION, r->span, NULL);
@@ -148,12 +162,11 @@ static struct ir_function *new_function(struct outline *o, const struct region *
 		list_push(o->px, &f->params, param);
 		var_map_set(&map, var, param);
 	}
-	for (i = 0; i < r->views.n; i++)
+	for (i = 0; i < r->views.n; i++) {
+		map_same(r, &map);
 		list_push(o->px, &stmts, ir_clone_stmt(&map, r->views.at[i]));
-	for (i = 0; i < r->same.room; i++)
-		if (r->same.slots[i].key)
-			var_map_set(&map, r->same.slots[i].key,
-				    inner_var(r, &map, r->same.slots[i].value));
+	}
+	map_same(r, &map);
 	list_push(o->px, &stmts, ir_clone_stmt(&map, r->body));
 	f->return_types = px_alloc(o->px, outputs->n + 1, sizeof(const struct ir_type *));
 	for (i = 0; i < outputs->n; i++)
