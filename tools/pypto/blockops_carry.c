@@ -125,7 +125,7 @@ static void refuse(struct carry *c, const struct ir_node *var)
 {
 	diag_hint(c->px, diag_add(c->px, DIAG_COMPILE, var->span,
 				  "'%s' is a different tensor in different ways through the kernel",
-				  gen_base_name(c->px, IR_AS(var, var)->name)),
+				  gen_written_name(c->px, var)),
 		  "Write into one tensor, or split the kernel");
 }
 

@@ -27,6 +27,8 @@ struct gen_names {
  * knows.
  */
 const char *gen_base_name(struct px *px, const char *name);
+/* The name of a variable as the author wrote it, for a message. */
+const char *gen_written_name(struct px *px, const struct ir_node *var);
 /* @name or, when it is taken or means something in C++, @name with a number; takes it. */
 const char *gen_take_name(struct gen_names *names, const char *name);
 /* The same for a name that also stands with each of the suffixes (ends with NULL). */

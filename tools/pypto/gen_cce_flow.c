@@ -54,7 +54,7 @@ static void put_yield(struct pto_gen *g, const struct ir_list *to, const struct 
 		    var_map_get(&g->tensors, var) != var_map_get(&g->tensors, values->at[i]))
 			pto_mistake(g, var, "Write into one tensor, or split the kernel",
 				    "'%s' is a different tensor in different ways through the kernel",
-				    gen_base_name(g->px, IR_AS(var, var)->name));
+				    gen_written_name(g->px, var));
 		if (!is_scalar(var))
 			continue;
 		names[n] = gen_expr(g->cxx, var);
@@ -337,7 +337,7 @@ static void unpack_extent(struct pto_gen *g, const struct ir_node *extent)
 		}
 	}
 	pto_mistake(g, extent, NULL, "The extent '%s' of kernel '%s' stands in no shape by itself",
-		    IR_AS(extent, var)->name, g->f->name);
+		    gen_written_name(g->px, extent), g->f->name);
 }
 
 /* ---- Pipes ---- */

@@ -264,7 +264,7 @@ const char *gen_expr(struct gen_cxx *g, const struct ir_node *e)
 		if (name)
 			return name;
 		diag_add(g->px, DIAG_COMPILE, e->span, "Internal error: '%s' has no value here",
-			 IR_AS(e, var)->name);
+			 gen_written_name(g->px, e));
 		return "0";
 	}
 	if (!g->has_half && is_half_work(e))

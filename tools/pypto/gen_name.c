@@ -98,6 +98,13 @@ const char *gen_base_name(struct px *px, const char *name)
 	return px_intern(px, text_str(&t));
 }
 
+const char *gen_written_name(struct px *px, const struct ir_node *var)
+{
+	const char *name = ir_is_var(var) ? IR_AS(var, var)->name : "_";
+
+	return *name == '_' ? "..." : px_printf(px, "%.*s", (int)base_length(name), name);
+}
+
 static bool is_free(struct gen_names *names, const char *name, const char *const *suffixes)
 {
 	if (var_map_get(&names->taken, (const void *)name))
@@ -184,20 +191,13 @@ const char *gen_upper(struct px *px, const char *name)
 /* ---- The author's words ---- */
 
 /* A variable's name as it was written; values in between have none. */
-static const char *author_name(struct px *px, const struct ir_node *e)
-{
-	const char *name = ir_is_var(e) ? gen_base_name(px, IR_AS(e, var)->name) : "";
-
-	return !*name || *name == '_' ? "..." : name;
-}
-
 static void describe_operand(struct text *t, const struct ir_node *arg, const char **before)
 {
 	const struct ir_memref *memref = arg->type->memref;
 
 	if (arg->type->kind != TY_TILE)
 		return;
-	text_printf(t, "%s%s is %s of %s", *before, author_name(t->px, arg),
+	text_printf(t, "%s%s is %s of %s", *before, gen_written_name(t->px, arg),
 		    shape_text(t->px, &arg->type->shape), dtype_name(arg->type->dtype));
 	if (arg->type->view.valid.n)
 		text_printf(t, ", valid %s", shape_text(t->px, &arg->type->view.valid));
@@ -215,7 +215,7 @@ const char *gen_call_text(struct px *px, const struct ir_call *call)
 	text_printf(&t, "pl.%s(", call->op->pl);
 	for (i = 0; i < call->args.n; i++)
 		if (call->args.at[i])
-			text_printf(&t, "%s%s", i ? ", " : "", author_name(px, call->args.at[i]));
+			text_printf(&t, "%s%s", i ? ", " : "", gen_written_name(px, call->args.at[i]));
 	text_put(&t, ")");
 	for (i = 0; i < call->args.n; i++)
 		if (call->args.at[i])

@@ -110,7 +110,7 @@ bool orch_check_shape(struct orch *o, const struct entity *e, const struct ir_li
 		return true;
 	diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, e->call ? e->call->node.span : e->def->span,
 				  "The shape of '%s' is computed where the tensor must exist already",
-				  IR_AS(e->def, var)->name),
+				  gen_written_name(o->px, e->def)),
 		  "Compute the extents, or create the tensor, before the loop or branch");
 	return false;
 }

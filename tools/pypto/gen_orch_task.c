@@ -60,7 +60,7 @@ static const char *entry_text(struct orch *o, const struct ir_function *callee, 
 	if (!e || !e->name) {
 		diag_add(o->px, DIAG_COMPILE, arg->span,
 			 "Internal error: argument '%s' of '%s' stands for no tensor",
-			 IR_AS(param, var)->name, callee->name);
+			 gen_written_name(o->px, param), callee->name);
 		return "";
 	}
 	if (arg->type->kind == TY_CLUSTER)

@@ -108,8 +108,8 @@ static void put_parameter(struct pto_gen *g, struct text *out, const struct ir_n
 		text_printf(out, "%s%s: %s", g->n_args ? ", " : "", name, v->type);
 	} else {
 		pto_mistake(g, var, "Pass a tensor and load it, or use a pipe",
-			    "Parameter '%s' of kernel '%s' is a tile", IR_AS(var, var)->name,
-			    g->f->name);
+			    "Parameter '%s' of kernel '%s' is a tile",
+			    gen_written_name(g->px, var), g->f->name);
 	}
 	g->n_args++;
 }

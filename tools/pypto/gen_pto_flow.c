@@ -85,7 +85,7 @@ static void put_yield(struct pto_gen *g, const struct ir_list *results,
 			    var_map_get(&g->tensors, values->at[i]))
 				pto_mistake(g, to, "Write into one tensor, or split the kernel",
 					    "'%s' is a different tensor in different ways through the kernel",
-					    gen_base_name(g->px, IR_AS(to, var)->name));
+					    gen_written_name(g->px, to));
 			continue;
 		}
 		type = pto_scalar_type(g, to->type->dtype, to->span);

@@ -399,7 +399,7 @@ struct pto_value pto_expr(struct pto_gen *g, const struct ir_node *e)
 		if (have)
 			return *have;
 		pto_mistake(g, e, NULL, "Internal error: '%s' has no value here",
-			    IR_AS(e, var)->name);
+			    gen_written_name(g->px, e));
 		return (struct pto_value){ "%0", "index" };
 	}
 	if (ir_is_binary(e))

@@ -274,7 +274,7 @@ struct pto_tile *pto_tile_of(struct pto_gen *g, const struct ir_node *var)
 		return t;
 	if (!var->type->memref) {
 		pto_mistake(g, var, NULL, "Internal error: tile '%s' has no memory reference",
-			    ir_is_var(var) ? IR_AS(var, var)->name : "?");
+			    gen_written_name(g->px, var));
 		return tile_new(g, var->type, MS_VEC);
 	}
 	g->naming = ir_is_var(var) ? gen_base_name(g->px, IR_AS(var, var)->name) : NULL;

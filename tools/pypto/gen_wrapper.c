@@ -141,7 +141,7 @@ static void unpack_extent(struct wrapper *w, const struct ir_node *extent)
 	}
 	diag_add(w->g.px, DIAG_COMPILE, extent->span,
 		 "The extent '%s' of kernel '%s' stands in no shape by itself",
-		 IR_AS(extent, var)->name, w->f->name);
+		 gen_written_name(w->g.px, extent), w->f->name);
 }
 
 static void unpack_strides(struct wrapper *w)

@@ -4,6 +4,7 @@
  * (decisions.md D27). Copies that happen together are a parallel assignment: a buffer is not
  * overwritten before what is in it has been copied, and a cycle goes through one more buffer.
  */
+#include "gen.h"
 #include "machine.h"
 #include "memref.h"
 
@@ -16,7 +17,7 @@ static bool can_copy(struct memrefs *m, const struct ir_node *value, const struc
 		return true;
 	diag_hint(m->px, diag_add(m->px, DIAG_COMPILE, span,
 				  "Tile '%s' in %s cannot be copied into the buffer in %s in which it is carried",
-				  IR_AS(value, var)->name, enum_name(EN_MEMORY_SPACE, from->space),
+				  gen_written_name(m->px, value), enum_name(EN_MEMORY_SPACE, from->space),
 				  enum_name(EN_MEMORY_SPACE, to->space)),
 		  "Give the value to pl.yield_() that was made in place, or load the tile again in each iteration");
 	return false;

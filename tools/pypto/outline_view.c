@@ -288,8 +288,8 @@ static bool make_one(struct outline *o, struct region *r, struct ir_node *a, str
 		return true;
 	diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
 				  "The region writes '%s', which is the same memory as '%s'",
-				  gen_base_name(o->px, IR_AS(a, var)->name),
-				  gen_base_name(o->px, IR_AS(b, var)->name)),
+				  gen_written_name(o->px, a),
+				  gen_written_name(o->px, b)),
 		  "Use one of them in this region, and the other in a region of its own");
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blockops.h"
+#include "gen.h"
 #include "outline.h"
 
 /* ---- Parts ---- */
@@ -122,7 +123,7 @@ struct ir_node *block_output(struct blockops *b, struct ir_node *var)
 	if (data[1])
 		diag_hint(b->px, diag_add(b->px, DIAG_COMPILE, var->span,
 					  "The shape of '%s' is known inside the kernel only",
-					  IR_AS(var, var)->name),
+					  gen_written_name(b->px, var)),
 			  "Use extents that are parameters, constants or pl.dynamic()");
 	o->param = ir_var(b->px, px_printf(b->px, "%s_out", IR_AS(var, var)->name), type,
 			  var->span);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "gen.h"
 #include "memref.h"
 #include "pass.h"
 
@@ -237,8 +238,8 @@ static struct ir_node *safe_call(struct memrefs *m, const struct ir_assign *s)
 		return &call->node;
 	if (buffer->space != MS_VEC) {
 		diag_hint(m->px, diag_add(m->px, DIAG_COMPILE, call->node.span,
-					  "The accumulator '%s' is used after %s has added to it",
-					  IR_AS(call->args.at[0], var)->name, call->op->name),
+					  "The accumulator '%s' is used after pl.%s() has added to it",
+					  gen_written_name(m->px, call->args.at[0]), call->op->pl),
 			  "Store it first, or compute the product again");
 		return &call->node;
 	}

@@ -253,7 +253,7 @@ static bool value_stays(struct outline *o, const struct region *r)
 		}
 		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
 					  "%s '%s' is used after the pl.incore() region that makes it",
-					  what, gen_base_name(o->px, IR_AS(var, var)->name)), hint);
+					  what, gen_written_name(o->px, var)), hint);
 		return true;
 	}
 	return false;
@@ -470,7 +470,7 @@ static bool visit_callee(void *data, struct ir_node *node)
 static void read_only(struct px *px, const struct ir_node *param, const struct ir_function *callee,
 		      struct span span)
 {
-	const char *name = gen_base_name(px, IR_AS(param, var)->name);
+	const char *name = gen_written_name(px, param);
 
 	diag_hint(px, diag_add(px, DIAG_TYPE, span,
 			       "Parameter '%s' is read-only, but function '%s' writes to it", name,
