@@ -16,15 +16,23 @@ struct emit_name emit_name(struct emit *e, struct pto_value *v)
 	return n;
 }
 
-struct emit_name emit_int(struct emit *e, struct pto_value *v)
+/* C++ has no literal of the least number: it is a difference. */
+static struct emit_name int_text(int64_t i)
 {
 	struct emit_name n;
+
+	if (i == INT64_MIN)
+		strcpy(n.text, "(-9223372036854775807LL - 1)");
+	else
+		snprintf(n.text, sizeof(n.text), "%lld", (long long)i);
+	return n;
+}
+
+struct emit_name emit_int(struct emit *e, struct pto_value *v)
+{
 	int64_t i;
 
-	if (!pto_const_int(v, &i))
-		return emit_name(e, v);
-	snprintf(n.text, sizeof(n.text), "%lld", (long long)i);
-	return n;
+	return pto_const_int(v, &i) ? int_text(i) : emit_name(e, v);
 }
 
 static const char *tile_type_name(const struct pto_type *t)
@@ -152,9 +160,7 @@ void emit_constant(struct emit *e, struct pto_op *op)
 		emit_float(e, t, a->kind == PTO_ATTR_FLOAT ? a->f : (double)a->i);
 	else if (t->elem == PTO_I1)
 		emit_add(e, "%s", a->i ? "true" : "false");
-	else if (a->i == INT64_MIN)
-		emit_add(e, "(-9223372036854775807LL - 1)");
 	else
-		emit_add(e, "%lld", (long long)a->i);
+		emit_add(e, "%s", int_text(a->i).text);
 	emit_add(e, ";\n");
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arithmetic of integer constants, so that extents and offsets stay constants. */
+#include <errno.h>
+
 #include "ir.h"
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -71,4 +73,24 @@ struct ir_node *ir_fold(struct px *px, enum ir_kind kind, const struct ir_node *
 		return NULL;
 	}
 	return over || !dtype_holds(dtype, v) ? NULL : ir_int(px, v, dtype, span);
+}
+
+int ir_trips(const struct ir_node *start, const struct ir_node *stop, const struct ir_node *step,
+	     int64_t *trips)
+{
+	int64_t from, to, by, distance;
+
+	*trips = 0;
+	if (start->kind != IR_CONST_INT || stop->kind != IR_CONST_INT ||
+	    step->kind != IR_CONST_INT || !IR_AS(step, const)->value)
+		return -EINVAL;
+	from = IR_AS(start, const)->value;
+	to = IR_AS(stop, const)->value;
+	by = IR_AS(step, const)->value;
+	if (by > 0 ? from >= to : from <= to)
+		return 0;
+	if (__builtin_sub_overflow(to, from, &distance))
+		return -ERANGE;
+	*trips = (distance + (by > 0 ? -1 : 1)) / by + 1;
+	return 0;
 }

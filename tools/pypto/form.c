@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "form.h"
@@ -244,6 +245,7 @@ static bool is_const(const struct ir_node *n)
 static void form_for(struct form *f)
 {
 	const struct ir_for *s = IR_AS(f->node, for);
+	int64_t trips;
 
 	if (is_const(s->step) && !IR_AS(s->step, const)->value)
 		wrong(f, "step", "another number than 0");
@@ -256,6 +258,8 @@ static void form_for(struct form *f)
 		wrong(f, "step", "a constant");
 	if (!is_int(s->loop_var) || !is_int(s->start) || !is_int(s->stop) || !is_int(s->step))
 		wrong(f, "bounds", "integers");
+	if (ir_trips(s->start, s->stop, s->step, &trips) == -ERANGE)
+		wrong(f, "bounds", "at most 2^63 - 1 apart");
 	if (s->chunk < 0)
 		wrong(f, "chunk_size", "positive, or 0");
 	if (s->iter_args.n != s->return_vars.n)

@@ -173,6 +173,7 @@ static int loop_bounds(struct front *f, struct loop_head *h)
 {
 	const struct py_list *args = &h->call->args;
 	struct ir_node *given[3] = { NULL };
+	int64_t trips;
 	uint32_t i;
 
 	if (!args->n || args->n > 3) {
@@ -197,6 +198,9 @@ static int loop_bounds(struct front *f, struct loop_head *h)
 	h->bound[2] = args->n > 2 ? given[2] : ir_int(f->px, 1, DT_INDEX, h->call->span);
 	if (h->bound[2]->kind == IR_CONST_INT && !IR_AS(h->bound[2], const)->value)
 		return syntax(f, args->at[2]->span, "The step of a loop must not be zero", NULL);
+	if (ir_trips(h->bound[0], h->bound[1], h->bound[2], &trips) == -ERANGE)
+		return syntax(f, h->call->span,
+			      "The bounds of a loop must not be more than 2^63 - 1 apart", NULL);
 	for (i = 0; h->kind == FOR_UNROLL && i < 3; i++)
 		if (h->bound[i]->kind != IR_CONST_INT)
 			return syntax(f, h->call->span, "pl.unroll() requires constant bounds", NULL);

@@ -66,6 +66,8 @@ uint32_t gen_passed_params(struct px *px, const struct ir_function *f);
  */
 struct ir_node *gen_element(struct var_map *tuples, const struct ir_assign *a);
 bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts);
+/* Whether "i += step" counts the loop: the step is a positive constant that exceeds no number. */
+bool gen_counts_up(const struct ir_for *s);
 
 /* ---- Pipes and clusters (gen_pipe.c, gen_free.c) ---- */
 

@@ -114,11 +114,23 @@ static bool find_var(void *data, struct ir_node *node)
 	return true;
 }
 
+static void find_in_bounds(struct ir_for *loop, struct sign_scan *s)
+{
+	struct sign_scan below = { .var = s->var };
+
+	ir_walk(loop->start, find_var, &below);
+	ir_walk(loop->stop, find_var, &below);
+	ir_walk(loop->step, find_var, &below);
+	s->signed_use |= below.inside;
+}
+
 /* A use in which an unsigned number would mean something else. */
 static bool find_signed(void *data, struct ir_node *node)
 {
 	struct sign_scan *s = data, below = { .var = s->var };
 
+	if (node->kind == IR_FOR)
+		find_in_bounds(IR_AS(node, for), s);
 	if ((!ir_is_binary(node) && !ir_is_unary(node)) || node->kind == IR_ADD ||
 	    node->kind == IR_MUL)
 		return true;
@@ -132,8 +144,8 @@ static const char *loop_type(const struct ir_for *s, bool nonnegative)
 	struct sign_scan scan = { .var = s->loop_var };
 
 	ir_walk(s->body, find_signed, &scan);
-	return nonnegative && !scan.signed_use && s->stop->kind == IR_CONST_INT ? "uint64_t" :
-										  "int64_t";
+	return nonnegative && !scan.signed_use && s->stop->kind == IR_CONST_INT &&
+	       IR_AS(s->stop, const)->value >= 0 ? "uint64_t" : "int64_t";
 }
 
 static void put_for(struct pto_gen *g, const struct ir_for *s)
@@ -145,7 +157,7 @@ static void put_for(struct pto_gen *g, const struct ir_for *s)
 	put_carried(g, &s->iter_args, &s->return_vars);
 	name = gen_take_name(&g->cxx->names, gen_base_name(g->px, IR_AS(s->loop_var, var)->name));
 	var_map_set(&g->cxx->vars, s->loop_var, (void *)name);
-	if (s->step->kind == IR_CONST_INT && IR_AS(s->step, const)->value > 0) {
+	if (gen_counts_up(s)) {
 		if (nonnegative)
 			var_map_set(&g->cxx->nonnegative, s->loop_var, s->loop_var);
 		pto_line(g, "for (%s %s = %s; %s < %s; %s += %s) {", loop_type(s, nonnegative), name,

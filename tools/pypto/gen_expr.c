@@ -317,8 +317,8 @@ void gen_expr_helpers(struct gen_cxx *g, struct text *out)
 "// Number of values of range(start, stop, step)\n"
 "static inline int64_t range_trips(int64_t start, int64_t stop, int64_t step) {\n"
 "    if (step > 0) {\n"
-"        return start < stop ? (stop - start + step - 1) / step : 0;\n"
+"        return start < stop ? (stop - start - 1) / step + 1 : 0;\n"
 "    }\n"
-"    return step < 0 && start > stop ? (start - stop - step - 1) / -step : 0;\n"
+"    return step < 0 && start > stop ? (stop - start + 1) / step + 1 : 0;\n"
 "}\n\n");
 }

@@ -365,6 +365,25 @@ struct ir_node *gen_element(struct var_map *tuples, const struct ir_assign *a)
 
 /* ---- Signs ---- */
 
+bool gen_counts_up(const struct ir_for *s)
+{
+	int64_t step = s->step->kind == IR_CONST_INT ? IR_AS(s->step, const)->value : 0;
+
+	return step > 0 && step <= INT32_MAX &&
+	       (s->stop->kind != IR_CONST_INT || IR_AS(s->stop, const)->value <= INT64_MAX - step);
+}
+
+/* A cast between integer types that keeps all numbers from 0 on. */
+static bool cast_keeps_sign(const struct ir_node *cast)
+{
+	unsigned int from = IR_AS(cast, unary)->operand->type->dtype, to = cast->type->dtype;
+
+	if (!dtype_is_int(from) || !dtype_is_int(to))
+		return false;
+	return dtype_info(to)->bits - dtype_is_signed(to) >=
+	       dtype_info(from)->bits - dtype_is_signed(from);
+}
+
 bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts)
 {
 	if (e->kind == IR_CONST_INT)
@@ -374,6 +393,9 @@ bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts)
 	switch (e->kind) {
 	case IR_ADD:
 	case IR_MUL:
+		if (dtype_info(e->type->dtype)->bits < 64)
+			return false;	/* it may exceed the type */
+		/* fall through */
 	case IR_FLOOR_DIV:
 	case IR_MIN:
 		return gen_is_nonnegative(IR_AS(e, binary)->left, facts) &&
@@ -384,9 +406,7 @@ bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts)
 	case IR_FLOOR_MOD:
 		return gen_is_nonnegative(IR_AS(e, binary)->right, facts);
 	case IR_CAST:
-		return dtype_is_int(IR_AS(e, unary)->operand->type->dtype) &&
-		       dtype_info(e->type->dtype)->bits >=
-			       dtype_info(IR_AS(e, unary)->operand->type->dtype)->bits &&
+		return cast_keeps_sign(e) &&
 		       gen_is_nonnegative(IR_AS(e, unary)->operand, facts);
 	default:
 		return false;

@@ -438,7 +438,7 @@ static void open_for(struct orch *o, const struct ir_for *loop)
 	const char *step = gen_expr(&o->g, loop->step), *i, *trip, *trips;
 	int64_t by;
 
-	if (is_constant(loop->step, &by) && by > 0) {
+	if (gen_counts_up(loop)) {
 		if (gen_is_nonnegative(loop->start, &o->g.nonnegative))
 			var_map_set(&o->g.nonnegative, loop->loop_var, loop->loop_var);
 		i = orch_scalar_name(o, loop->loop_var);

@@ -133,7 +133,7 @@ unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
 
 struct count {
 	const struct ir_node *pipe;
-	int64_t n, times;	/* -1: not constant */
+	int64_t n, times;	/* -1: not constant, or beyond 64 bits */
 };
 
 static void count_body(struct count *c, struct ir_node *body);
@@ -145,31 +145,25 @@ static bool count_calls(void *data, struct ir_node *node)
 
 	if (node->kind == IR_CALL && call->op && call->args.n &&
 	    (call->op->rule == rule_tpop || call->op->rule == rule_tpush) &&
-	    call->args.at[call->args.n - 1] == c->pipe)
-		c->n = c->n < 0 || c->times < 0 ? -1 : c->n + c->times;
+	    call->args.at[call->args.n - 1] == c->pipe &&
+	    (c->n < 0 || c->times < 0 || __builtin_add_overflow(c->n, c->times, &c->n)))
+		c->n = -1;
 	return true;
 }
 
 static int64_t trips_of(const struct ir_for *s)
 {
-	int64_t start, stop, step;
+	int64_t n;
 
-	if (s->start->kind != IR_CONST_INT || s->stop->kind != IR_CONST_INT ||
-	    s->step->kind != IR_CONST_INT)
-		return -1;
-	start = IR_AS(s->start, const)->value;
-	stop = IR_AS(s->stop, const)->value;
-	step = IR_AS(s->step, const)->value;
-	if (step > 0)
-		return start < stop ? (stop - start + step - 1) / step : 0;
-	return step < 0 && start > stop ? (start - stop - step - 1) / -step : 0;
+	return ir_trips(s->start, s->stop, s->step, &n) ? -1 : n;
 }
 
 static void count_nested(struct count *c, struct ir_node *body, int64_t trips)
 {
 	int64_t before = c->times;
 
-	c->times = before < 0 || trips < 0 ? -1 : before * trips;
+	if (before < 0 || trips < 0 || __builtin_mul_overflow(before, trips, &c->times))
+		c->times = -1;
 	count_body(c, body);
 	c->times = before;
 }

@@ -145,7 +145,7 @@ static struct pto_value temp(struct pto_gen *g, const char *op, const char *a, c
 	return v;
 }
 
-/* Trips of a loop whose step is not a positive constant; a step of 0 stops the kernel (D28). */
+/* Trips of a loop that gen_counts_up() does not hold of; a step of 0 stops the kernel (D28). */
 static const char *trips_text(struct pto_gen *g, const char *start, const char *stop,
 			      const char *step)
 {
@@ -174,11 +174,13 @@ static void put_for(struct pto_gen *g, const struct ir_for *s)
 {
 	const char *start = pto_index_expr(g, s->start), *stop = pto_index_expr(g, s->stop);
 	const char *step = pto_index_expr(g, s->step), *var, *carried, *results, *trip = NULL;
-	bool plain = s->step->kind == IR_CONST_INT && IR_AS(s->step, const)->value > 0;
+	bool plain = gen_counts_up(s);
+	int64_t trips;
 	const char *low = start, *by = step;
 
 	if (!plain) {
-		stop = trips_text(g, start, stop, step);
+		stop = ir_trips(s->start, s->stop, s->step, &trips) ?
+		       trips_text(g, start, stop, step) : pto_index(g, trips);
 		low = pto_index(g, 0);
 		by = pto_index(g, 1);
 		trip = pto_temp(g);

@@ -51,7 +51,8 @@ struct pto_value pto_constant(struct pto_gen *g, int64_t value, const char *type
 				   px_printf(g->px, "%%c%s%llu_%s", sign, size, type);
 
 	if (g->cxx)
-		return (struct pto_value){ px_printf(g->px, "%lld", (long long)value), type };
+		return (struct pto_value){ value == INT64_MIN ? "INT64_MIN" :
+					   px_printf(g->px, "%lld", (long long)value), type };
 	if (!known(g, name, name))
 		text_printf(&g->constants, "    %s = arith.constant %lld : %s\n", name,
 			    (long long)value, type);

@@ -333,6 +333,12 @@ struct ir_node *ir_binary(struct px *px, enum ir_kind kind, struct ir_node *left
 /* The constant that an operator on two integer constants gives; NULL when it is not computed. */
 struct ir_node *ir_fold(struct px *px, enum ir_kind kind, const struct ir_node *left,
 			const struct ir_node *right, unsigned int dtype, struct span span);
+/*
+ * Values of range(@start, @stop, @step). Return: 0; -EINVAL when one of them is no constant or the
+ * step is 0; -ERANGE when they are further apart than a signed number of 64 bits says.
+ */
+int ir_trips(const struct ir_node *start, const struct ir_node *stop, const struct ir_node *step,
+	     int64_t *trips);
 struct ir_node *ir_cast(struct px *px, struct ir_node *operand, unsigned int dtype,
 			struct span span);
 struct ir_node *ir_assign(struct px *px, struct ir_node *var, struct ir_node *value,

@@ -4,6 +4,8 @@
  * trips around an inner one of C, and one of N % C behind them. What the loop carries goes through
  * all of them.
  */
+#include <errno.h>
+
 #include "pass.h"
 #include "walk.h"
 
@@ -47,14 +49,23 @@ static struct ir_node *binary(const struct split *s, enum ir_kind kind, struct i
 			 (left->kind == IR_CONST_INT ? right : left)->type->dtype, s->span);
 }
 
-/* The number of trips, rounded up; never negative. */
+/* The number of trips, rounded up; never negative. NULL when it may not fit, with a mistake. */
 static struct ir_node *trips_of(const struct split *s)
 {
 	const struct ir_for *loop = s->loop;
-	int64_t step = IR_AS(loop->step, const)->value;
+	int64_t step = IR_AS(loop->step, const)->value, known;
+	int rc = ir_trips(loop->start, loop->stop, loop->step, &known);
 	struct ir_node *from = step > 0 ? loop->start : loop->stop;
 	struct ir_node *to = step > 0 ? loop->stop : loop->start, *n;
 
+	if (!rc)
+		return number(s, known);
+	if (rc == -ERANGE || step < -INT32_MAX || step > INT32_MAX) {
+		diag_hint(s->px, diag_add(s->px, DIAG_COMPILE, loop->step->span,
+					  "A loop with chunk= goes too far to count its trips"),
+			  "Use a step between -2147483647 and 2147483647");
+		return NULL;
+	}
 	step = step > 0 ? step : -step;
 	n = from->kind == IR_CONST_INT && !IR_AS(from, const)->value ? to :
 	    binary(s, IR_SUB, to, from);
@@ -206,7 +217,7 @@ static struct ir_node *split_stmt(struct px *px, struct ir_node *stmt)
 		return copy;
 	}
 	s.trips = trips_of(&s);
-	return split_loop(&s);
+	return s.trips ? split_loop(&s) : copy;
 }
 
 static struct ir_node *split_body(struct px *px, struct ir_node *body, void *unused)

@@ -21,12 +21,10 @@ static int64_t constant(const struct ir_node *e)
 
 static uint64_t trips(const struct ir_for *loop)
 {
-	int64_t from = constant(loop->start), to = constant(loop->stop);
-	int64_t step = constant(loop->step);
+	int64_t n;
+	int rc = ir_trips(loop->start, loop->stop, loop->step, &n);
 
-	if (step > 0)
-		return from < to ? ((uint64_t)to - (uint64_t)from - 1) / (uint64_t)step + 1 : 0;
-	return from > to ? ((uint64_t)from - (uint64_t)to - 1) / -(uint64_t)step + 1 : 0;
+	return rc ? INT64_MAX : (uint64_t)n;	/* which ir_form() and the front end refuse */
 }
 
 /* Assigned variables stand for themselves in a copy. */
