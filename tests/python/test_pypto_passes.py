@@ -266,7 +266,7 @@ def test_the_space_follows_from_the_operator():
 def test_an_accumulator_that_is_used_later_is_refused():
     p = kernel(f"a = pl.load(x, [0, 0], [64, 64], {MAT})", f"l = pl.move(a, {LEFT})", f"r = pl.move(a, {RIGHT})",
                "m = pl.matmul(l, r)", "q = pl.matmul_acc(m, l, r)", store("q"), store("m"))
-    with pytest.raises(pl.CompileError, match="The accumulator 'm' is used after pl.matmul_acc\(\) has added to it"):
+    with pytest.raises(pl.CompileError, match=r"The accumulator 'm' is used after pl.matmul_acc\(\) has added to it"):
         after("InitMemRef", p)
 
 

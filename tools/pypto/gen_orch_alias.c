@@ -236,14 +236,6 @@ static void scan_assign(struct orch *o, const struct ir_assign *a, struct block 
 
 static void scan_body(struct orch *o, struct ir_node *body, struct block *b);
 
-static const struct ir_values *yield_of(struct ir_node *body)
-{
-	struct ir_list stmts = ir_stmts(&body);
-	const struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-
-	return last && last->kind == IR_YIELD ? IR_AS(last, values) : NULL;
-}
-
 static struct block *block_new(struct orch *o, struct block *up, struct ir_node *stmt)
 {
 	struct block *b = px_new(o->px, struct block);
@@ -297,7 +289,7 @@ static void carry(struct orch *o, const struct ir_node *arg, struct entity *e,
 static void scan_loop(struct orch *o, struct ir_node *stmt, const struct ir_list *args,
 		      const struct ir_list *results, struct ir_node *body, struct block *b)
 {
-	const struct ir_values *yield = yield_of(body);
+	const struct ir_values *yield = ir_last(body, IR_YIELD);
 	struct block *inner = block_new(o, b, stmt);
 	struct entity *e;
 	uint32_t i;
@@ -340,8 +332,8 @@ static void hand_on(struct entity *e, struct block *b)
 static void scan_if(struct orch *o, struct ir_node *stmt, struct block *b)
 {
 	const struct ir_if *s = IR_AS(stmt, if);
-	const struct ir_values *then = yield_of(s->then_body);
-	const struct ir_values *other = s->else_body ? yield_of(s->else_body) : NULL;
+	const struct ir_values *then = ir_last(s->then_body, IR_YIELD);
+	const struct ir_values *other = s->else_body ? ir_last(s->else_body, IR_YIELD) : NULL;
 	struct entity *x, *y, *merged;
 	uint32_t i;
 
@@ -424,15 +416,6 @@ static void scan_once(struct orch *o, struct block *top)
 
 /* ---- Results ---- */
 
-static const struct ir_values *return_of(const struct ir_function *f)
-{
-	struct ir_node *body = f->body;
-	struct ir_list stmts = ir_stmts(&body);
-	struct ir_node *last = stmts.n ? stmts.at[stmts.n - 1] : NULL;
-
-	return last && last->kind == IR_RETURN ? IR_AS(last, values) : NULL;
-}
-
 /* Tensors that the branches of one statement create are one tensor when one of them is returned. */
 static bool unify(struct orch *o, struct entity *e)
 {
@@ -448,7 +431,7 @@ static bool unify(struct orch *o, struct entity *e)
 	for (i = 0; s->return_vars.at[i] != e->def; i++)
 		;
 	for (k = 0; k < 2; k++) {
-		struct entity *x = orch_entity(o, yield_of(bodies[k])->values.at[i]);
+		struct entity *x = orch_entity(o, ir_last(bodies[k], IR_YIELD)->values.at[i]);
 
 		if (x == e)
 			continue;
@@ -557,7 +540,7 @@ struct result_check {
 /* A result is the argument that the kernel returns: there is no other tensor that it could be. */
 static void check_results(struct orch *o, const struct ir_function *callee)
 {
-	const struct ir_values *values = return_of(callee);
+	const struct ir_values *values = ir_last(callee->body, IR_RETURN);
 	uint32_t i;
 
 	for (i = 0; values && i < callee->n_returns && i < values->values.n; i++) {
@@ -591,7 +574,7 @@ static bool visit_result(void *data, struct ir_node *node)
 int orch_alias(struct orch *o)
 {
 	struct result_check check = { .o = o };
-	const struct ir_values *values = return_of(o->f);
+	const struct ir_values *values = ir_last(o->f->body, IR_RETURN);
 	struct block *top = block_new(o, NULL, NULL);
 	size_t before;
 	uint32_t i;

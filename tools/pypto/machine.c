@@ -390,23 +390,25 @@ bool machine_may_share(struct px *px, const struct ir_call *call, unsigned int a
 			      .stmts = { .px = px }, .places = { .px = px } };
 	struct ir_node *result = ir_var(px, "result", type, call->node.span);
 	struct pto_op *op = NULL;
-	bool may = false;
-	unsigned int i, in = UINT32_MAX, out = UINT32_MAX;
+	bool may, reads = false;
+	unsigned int i, out = UINT32_MAX;
 
 	if (start(&mc, "share"))
 		px_no_memory(px);
 	op = machine_call(&mc, call, result);
 	if (mc.m->no_memory)
 		px_no_memory(px);
-	for (i = 0; op && i < op->n_operands; i++) {
-		if (op->operand[i].value == machine_value(&mc, call->args.at[arg])) {
-			may = in == UINT32_MAX || may;
-			in = i;
-		}
+	for (i = 0; op && i < op->n_operands; i++)
 		if (op->operand[i].value == machine_value(&mc, result))
 			out = i;
+	may = out != UINT32_MAX;
+	for (i = 0; may && i < op->n_operands; i++) {	/* it may be several operands */
+		if (op->operand[i].value != machine_value(&mc, call->args.at[arg]))
+			continue;
+		reads = true;
+		may = pto_may_share(op, i, out);
 	}
-	may = in != UINT32_MAX && out != UINT32_MAX && pto_may_share(op, in, out);
+	may = may && reads;
 	machine_fini(&mc);
 	return may;
 }

@@ -63,21 +63,11 @@ static void note_var(struct reuse *r, const struct ir_node *var)
 		u->apart = u->kept = true;
 }
 
-static bool is_constant(const struct ir_list *shape)
-{
-	uint32_t i;
-
-	for (i = 0; i < shape->n; i++)
-		if (shape->at[i]->kind != IR_CONST_INT)
-			return false;
-	return true;
-}
-
 static struct unit *free_buffer(struct reuse *r, const struct unit *u)
 {
 	struct unit *b;
 
-	if (u->apart || !is_constant(&u->type->shape))
+	if (u->apart || !shape_is_constant(&u->type->shape))
 		return NULL;
 	for (b = r->buffers[u->memref->space]; b; b = b->next)
 		if (!b->kept && b->busy < u->def && b->memref->size >= u->memref->size &&
