@@ -284,3 +284,30 @@ def test_many_files_are_read_without_keeping_all():
 def test_minus_zero_is_another_constant():
     plus, minus = (function(f"x = {text}") for text in ("0.0", "-0.0"))
     assert not ir.structural_equal(plus, minus)
+
+
+def test_a_program_that_calls_itself_is_no_program():
+    """Analyses follow calls: what the front end refuses at its line, bytes and nodes cannot bring in."""
+    p = pl.parse("""@pl.program
+class P:
+    @pl.function
+    def a(self, x: pl.InOut[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        x = self.b(x)
+        return x
+    @pl.function
+    def b(self, x: pl.InOut[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        x = self.a2(x)
+        return x
+    @pl.function
+    def a2(self, x: pl.InOut[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:
+        return x
+""")
+    data = ir.serialize(p)
+    places = [i for i in range(len(data)) if data.startswith(b"\xa2a2", i)]
+    refused = 0
+    for i in places:
+        try:
+            ir.deserialize(data[:i] + b"\xa1a" + data[i + 3:])
+        except ir.DeserializationError as e:
+            refused += str(e) == "'functions' of Program must be without recursion, but 'a' calls itself"
+    assert refused == 1, places

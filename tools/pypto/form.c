@@ -4,6 +4,7 @@
 
 #include "form.h"
 #include "ops.h"
+#include "walk.h"
 
 struct form {
 	struct px *px;
@@ -296,6 +297,15 @@ static void form_assign(struct form *f)
 		wrong(f, "var", "of the value's type");
 }
 
+static void form_program(struct form *f)
+{
+	const struct ir_call *call = ir_recursion(f->px, IR_AS(f->node, program));
+
+	if (call)
+		wrong(f, "functions", px_printf(f->px, "without recursion, but '%s' calls itself",
+						call->callee));
+}
+
 static void form_stmt(struct form *f)
 {
 	switch (f->node->kind) {
@@ -314,6 +324,9 @@ static void form_stmt(struct form *f)
 		break;
 	case IR_OPS:
 		form_group(f);
+		break;
+	case IR_PROGRAM:
+		form_program(f);
 		break;
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "front.h"
+#include "walk.h"
 
 static void front_start(struct front *f, struct ir_function *func, const struct front_method *m)
 {
@@ -261,53 +262,14 @@ struct ir_function *front_function(struct px *px, const struct front_method *met
 
 /* ---- Programs ---- */
 
-struct cycle_search {
-	const struct ir_program *program;
-	struct px *px;
-	struct ir_list open, done;
-	bool found;
-};
-
-static void cycle_visit(struct cycle_search *s, struct ir_function *f);
-
-static bool cycle_call(void *data, struct ir_node *node)
-{
-	struct cycle_search *s = data;
-	struct ir_function *callee;
-
-	if (s->found || node->kind != IR_CALL || IR_AS(node, call)->op)
-		return !s->found;
-	callee = program_find(s->program, IR_AS(node, call)->callee);
-	if (callee && list_has(&s->open, &callee->node)) {
-		s->found = true;
-		diag_hint(s->px, diag_add(s->px, DIAG_UNSUPPORTED, node->span,
-					  "Recursion: function '%s' calls itself", callee->name),
-			  "Use a loop");
-		return false;
-	}
-	if (callee)
-		cycle_visit(s, callee);
-	return true;
-}
-
-static void cycle_visit(struct cycle_search *s, struct ir_function *f)
-{
-	if (list_has(&s->done, &f->node))
-		return;
-	list_push(s->px, &s->open, &f->node);
-	if (f->body)
-		ir_walk(f->body, cycle_call, s);
-	s->open.n--;
-	list_push(s->px, &s->done, &f->node);
-}
-
 static void check_recursion(struct px *px, const struct ir_program *program)
 {
-	struct cycle_search s = { .program = program, .px = px };
-	uint32_t i;
+	const struct ir_call *call = ir_recursion(px, program);
 
-	for (i = 0; i < program->functions.n && !s.found; i++)
-		cycle_visit(&s, IR_AS(program->functions.at[i], function));
+	if (call)
+		diag_hint(px, diag_add(px, DIAG_UNSUPPORTED, call->node.span,
+				       "Recursion: function '%s' calls itself", call->callee),
+			  "Use a loop");
 }
 
 /* All signatures first, so that a call of a later function has a type. */

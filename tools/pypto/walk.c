@@ -102,6 +102,55 @@ struct ir_list ir_flat(struct px *px, struct ir_node *body)
 	return out;
 }
 
+/* ---- Calls ---- */
+
+struct cycle_search {
+	const struct ir_program *program;
+	struct px *px;
+	struct ir_list open, done;
+	const struct ir_call *found;
+};
+
+static void cycle_visit(struct cycle_search *s, struct ir_function *f);
+
+static bool cycle_call(void *data, struct ir_node *node)
+{
+	struct cycle_search *s = data;
+	struct ir_function *callee;
+
+	if (s->found || node->kind != IR_CALL || IR_AS(node, call)->op)
+		return !s->found;
+	callee = program_find(s->program, IR_AS(node, call)->callee);
+	if (callee && list_has(&s->open, &callee->node)) {
+		s->found = IR_AS(node, call);
+		return false;
+	}
+	if (callee)
+		cycle_visit(s, callee);
+	return true;
+}
+
+static void cycle_visit(struct cycle_search *s, struct ir_function *f)
+{
+	if (list_has(&s->done, &f->node))
+		return;
+	list_push(s->px, &s->open, &f->node);
+	if (f->body)
+		ir_walk(f->body, cycle_call, s);
+	s->open.n--;
+	list_push(s->px, &s->done, &f->node);
+}
+
+const struct ir_call *ir_recursion(struct px *px, const struct ir_program *program)
+{
+	struct cycle_search s = { .program = program, .px = px };
+	uint32_t i;
+
+	for (i = 0; i < program->functions.n && !s.found; i++)
+		cycle_visit(&s, IR_AS(program->functions.at[i], function));
+	return s.found;
+}
+
 /* ---- Map ---- */
 
 static size_t slot_of(const struct var_map *map, const struct ir_node *key)

@@ -19,6 +19,9 @@ void ir_defs(struct ir_node *stmt, void (*define)(void *data, struct ir_node *va
 /* The statements of a body in order; SeqStmts and OpStmts are opened. */
 struct ir_list ir_flat(struct px *px, struct ir_node *body);
 
+/* A call by which a function of @program calls itself, maybe through others; NULL: there is none. */
+const struct ir_call *ir_recursion(struct px *px, const struct ir_program *program);
+
 /* From variable to what stands for it. */
 struct var_map {
 	struct px *px;
