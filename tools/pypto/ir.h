@@ -34,6 +34,7 @@ struct dtype_info {
 const struct dtype_info *dtype_info(unsigned int code);
 const struct dtype_info *dtype_find(const char *name);
 const struct dtype_info *dtype_at(size_t i);	/* NULL behind the last */
+bool dtype_is_code(int64_t number);	/* whether it is the code of an element type */
 const char *dtype_name(unsigned int code);
 bool dtype_is_float(unsigned int code);
 bool dtype_is_int(unsigned int code);		/* signed, unsigned or INDEX; not BOOL */
@@ -67,6 +68,7 @@ enum for_kind { FOR_SEQUENTIAL, FOR_PARALLEL, FOR_UNROLL };
 enum tile_layout { TL_NONE_BOX, TL_ROW_MAJOR, TL_COL_MAJOR };
 enum tile_pad { TILE_PAD_NULL, TILE_PAD_ZERO, TILE_PAD_MAX, TILE_PAD_MIN };
 
+#define ENUM_MEMBERS	10	/* the highest number of any enumeration, and 1 */
 const char *enum_class_name(enum px_enum class);		/* "MemorySpace" */
 const char *enum_name(enum px_enum class, int64_t value);	/* NULL: no such member */
 int64_t enum_find(enum px_enum class, const char *name);	/* -1: no such member */

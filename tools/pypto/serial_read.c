@@ -198,7 +198,7 @@ static const struct ir_type *read_type(struct reader *r, const msgpack_object *o
 	if (!get_str(r, o, "type_kind", &kind) || !get_int(r, o, "dtype", &dtype))
 		return NULL;
 	number = type_kind_find(kind);
-	if (number < 0 || dtype < 0 || !dtype_info((unsigned int)dtype)) {
+	if (number < 0 || !dtype_is_code(dtype)) {
 		bad(r, "unknown type", kind);
 		return NULL;
 	}
@@ -248,7 +248,7 @@ static bool read_marked_attr(struct reader *r, const msgpack_object *o, struct i
 		return false;
 	if (!strcmp(type, "DataType")) {
 		a->kind = AT_DTYPE;
-		return (a->i >= 0 && dtype_info((unsigned int)a->i)) ||
+		return dtype_is_code(a->i) ||
 		       bad(r, "unknown element type of", a->key);
 	}
 	for (class = 0; class < EN_CLASSES && strcmp(enum_class_name(class), type); class++)
@@ -406,11 +406,15 @@ static bool read_field(struct reader *r, const msgpack_object *fields, struct ir
 static bool read_span(struct reader *r, const msgpack_object *o, struct span *s)
 {
 	int64_t n[4];
+	int i;
 
 	if (!get_str(r, o, "filename", &s->file) || !get_int(r, o, "begin_line", &n[0]) ||
 	    !get_int(r, o, "begin_column", &n[1]) || !get_int(r, o, "end_line", &n[2]) ||
 	    !get_int(r, o, "end_column", &n[3]))
 		return false;
+	for (i = 0; i < 4; i++)
+		if (n[i] < 0 || n[i] > INT32_MAX)
+			return bad(r, "number out of range in", "span");
 	s->line = (uint32_t)n[0];
 	s->col = (uint32_t)n[1];
 	s->end_line = (uint32_t)n[2];

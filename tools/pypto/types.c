@@ -37,6 +37,11 @@ const struct dtype_info *dtype_find(const char *name)
 	return NULL;
 }
 
+bool dtype_is_code(int64_t number)
+{
+	return number >= 0 && number <= UINT8_MAX && dtype_info((unsigned int)number);
+}
+
 const char *dtype_name(unsigned int code)
 {
 	const struct dtype_info *info = dtype_info(code);
@@ -93,7 +98,7 @@ bool dtype_holds(unsigned int code, int64_t value)
 
 static const struct enum_class {
 	const char *name;
-	const char *members[10];
+	const char *members[ENUM_MEMBERS];
 } enums[EN_CLASSES] = {
 	[EN_MEMORY_SPACE] = { "MemorySpace",
 			      { "DDR", "Vec", "Mat", "Left", "Right", "Acc", "Bias", NULL,
@@ -113,8 +118,6 @@ static const struct enum_class {
 			    { "none", "rint", "round", "floor", "ceil", "trunc", "odd" } },
 	[EN_CMP_TYPE] = { "CmpType", { "eq", "ne", "lt", "le", "gt", "ge" } },
 };
-
-#define ENUM_MEMBERS	((int64_t)(sizeof(enums[0].members) / sizeof(enums[0].members[0])))
 
 const char *enum_class_name(enum px_enum class)
 {

@@ -100,6 +100,7 @@ struct python_scope {
 	struct py_scope scope;
 	struct context_object *context;
 	PyObject *evaluate;	/* Python: syntax tree -> value */
+	unsigned int depth;	/* of the list at hand */
 };
 
 void python_scope_init(struct python_scope *s, struct context_object *context, PyObject *evaluate,

@@ -199,6 +199,10 @@ static int number_field(const struct ir_field *field, PyObject *object, void *at
 	value = PyLong_AsLongLong(object);
 	if (PyErr_Occurred())
 		return -1;
+	if (field->kind == FK_U64 && value < 0) {
+		PyErr_Format(PyExc_ValueError, "'%s' cannot be %lld", field->name, value);
+		return -1;
+	}
 	if (field->kind == FK_U8 &&
 	    (value < 0 || value > 255 ||
 	     (field->enum_class && !enum_name(field->enum_class - 1, value)))) {
@@ -370,6 +374,16 @@ static const struct ir_type *new_type(struct build *b, int kind, int dtype, PyOb
 	return type_tuple(px, items, (uint32_t)n);
 }
 
+static const struct ir_type *checked_type(struct build *b, int kind, int dtype, PyObject *parts)
+{
+	const struct ir_type *type = new_type(b, kind, dtype, parts);
+	const char *why = type ? ir_form_type(&b->context->px, type) : NULL;
+
+	if (why)
+		PyErr_SetString(PyExc_ValueError, why);
+	return why ? NULL : type;
+}
+
 /* (kind, element type's code, extents as expressions or item types) -> type */
 PyObject *build_type(PyObject *module, PyObject *args)
 {
@@ -381,12 +395,13 @@ PyObject *build_type(PyObject *module, PyObject *args)
 	(void)module;
 	if (!PyArg_ParseTuple(args, "iiO!", &kind, &dtype, &PyList_Type, &parts))
 		return NULL;
-	if ((kind != TY_SCALAR && kind != TY_TENSOR && kind != TY_TILE && kind != TY_TUPLE) ||
-	    (kind != TY_TUPLE && !dtype_info((unsigned int)dtype)))
-		return PyErr_Format(PyExc_ValueError, "no such type");
+	if (kind != TY_SCALAR && kind != TY_TENSOR && kind != TY_TILE && kind != TY_TUPLE)
+		return PyErr_Format(PyExc_ValueError, "no kind of type has the number %d", kind);
+	if (kind != TY_TUPLE && !dtype_is_code(dtype))
+		return PyErr_Format(PyExc_ValueError, "%d is the code of no element type", dtype);
 	if (find_context(&b, parts) || need_context(&b))
 		return finish(&b, NULL);
-	px_guard(&b.context->px, type, new_type(&b, kind, dtype, parts), NULL);
+	px_guard(&b.context->px, type, checked_type(&b, kind, dtype, parts), NULL);
 	out = type ? type_new(b.context, type) : PyErr_Occurred() ? NULL : PyErr_NoMemory();
 	Py_DECREF((PyObject *)b.context);
 	return out;
@@ -394,21 +409,69 @@ PyObject *build_type(PyObject *module, PyObject *args)
 
 /* ---- Calls ---- */
 
-static int attr_value(struct build *b, PyObject *value, struct ir_attr *attr)
+/* "MemorySpace, TensorLayout", or the members of enumeration @class: "DDR 0, Vec 1". */
+static const char *enum_names(struct px *px, int class)
+{
+	struct text t = { .px = px };
+	int i;
+
+	for (i = 0; class == EN_CLASSES && i < EN_CLASSES; i++)
+		text_printf(&t, "%s%s", t.n ? ", " : "", enum_class_name(i));
+	for (i = 0; class < EN_CLASSES && i < ENUM_MEMBERS; i++)
+		if (enum_name(class, i))
+			text_printf(&t, "%s%s %d", t.n ? ", " : "", enum_name(class, i), i);
+	return text_str(&t);
+}
+
+static const char *dtype_names(struct px *px)
+{
+	struct text t = { .px = px };
+	const struct dtype_info *info;
+	size_t i;
+
+	for (i = 0; (info = dtype_at(i)); i++)
+		text_printf(&t, "%s%s %u", t.n ? ", " : "", info->name, info->code);
+	return text_str(&t);
+}
+
+/* ("dtype", code), or (class of an enumeration, number) */
+static int marked_attr(struct px *px, PyObject *value, const char *name, struct ir_attr *attr)
+{
+	const char *class;
+	long long number;
+	int i;
+
+	if (!PyArg_ParseTuple(value, "sL", &class, &number))
+		return -1;
+	attr->i = number;
+	if (!strcmp(class, "dtype")) {
+		attr->kind = AT_DTYPE;
+		if (dtype_is_code(number))
+			return 0;
+		PyErr_Format(PyExc_ValueError,
+			     "'%s': %lld is the code of no element type; they are %s", name, number,
+			     dtype_names(px));
+		return -1;
+	}
+	for (i = 0; i < EN_CLASSES && strcmp(enum_class_name(i), class); i++)
+		;
+	attr->kind = AT_ENUM;
+	attr->class = (uint8_t)i;
+	if (i == EN_CLASSES)
+		PyErr_Format(PyExc_ValueError, "'%s': '%s' is no enumeration; they are %s", name,
+			     class, enum_names(px, i));
+	else if (!enum_name(i, number))
+		PyErr_Format(PyExc_ValueError, "'%s': %lld is no %s; they are %s", name, number,
+			     class, enum_names(px, i));
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+static int attr_value(struct build *b, PyObject *value, const char *name, struct ir_attr *attr)
 {
 	const char *text;
 
-	if (PyTuple_Check(value)) {	/* ("dtype", code), or (class of an enumeration, number) */
-		int i;
-
-		if (!PyArg_ParseTuple(value, "sL", &text, &attr->i))
-			return -1;
-		attr->kind = strcmp(text, "dtype") ? AT_ENUM : AT_DTYPE;
-		for (i = 0; attr->kind == AT_ENUM && i < EN_CLASSES; i++)
-			if (!strcmp(enum_class_name(i), text))
-				attr->class = (uint8_t)i;
-		return 0;
-	}
+	if (PyTuple_Check(value))
+		return marked_attr(&b->context->px, value, name, attr);
 	if (PyUnicode_Check(value)) {
 		attr->kind = AT_STR;
 		text = PyUnicode_AsUTF8AndSize(value, NULL);
@@ -419,6 +482,10 @@ static int attr_value(struct build *b, PyObject *value, struct ir_attr *attr)
 		attr->kind = AT_FLOAT;
 		attr->f = PyFloat_AsDouble(value);
 		return 0;
+	}
+	if (!PyLong_Check(value)) {
+		PyErr_Format(PyExc_TypeError, "'%s' cannot be %R", name, value);
+		return -1;
 	}
 	attr->kind = PyBool_Check(value) ? AT_BOOL : AT_INT;
 	attr->i = PyLong_AsLongLong(value);
@@ -435,7 +502,7 @@ static int call_attrs(struct build *b, PyObject *attrs, struct op_use *use)
 		struct ir_attr *attr = &use->attrs[use->n_attrs++];
 		const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
 
-		if (!name || attr_value(b, value, attr))
+		if (!name || attr_value(b, value, name, attr))
 			return -1;
 		attr->key = px_intern(use->px, name);
 	}

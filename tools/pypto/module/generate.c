@@ -27,6 +27,17 @@ static const char *place_text(struct px *px, const struct request *r)
 			 s.end_col, place.call ? gen_call_text(px, place.call) : "");
 }
 
+static bool is_file_kind(const char *what)
+{
+	static const char *const kinds[] = { "orchestration", "pto", "cce", "wrapper", "pto place" };
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i], what))
+			return true;
+	return false;
+}
+
 static const char *make_text(struct px *px, const struct request *r)
 {
 	if (!strcmp(r->what, "orchestration"))
@@ -74,6 +85,8 @@ PyObject *generate(PyObject *module, PyObject *args)
 	(void)module;
 	if (!PyArg_ParseTuple(args, "Ossi|s", &object, &r.what, &name, &r.arch, &r.text))
 		return NULL;
+	if (!is_file_kind(r.what))
+		return PyErr_Format(PyExc_ValueError, "no kind of file is named '%s'", r.what);
 	r.program = program_of(object);
 	if (!r.program)
 		return NULL;
@@ -92,67 +105,77 @@ PyObject *generate(PyObject *module, PyObject *args)
 
 /* ---- What a program consists of ---- */
 
-static PyObject *kernel_item(struct px *px, const struct ir_function *f,
-			     const struct ir_list *called)
+struct parts {
+	const struct ir_function *orch;	/* or NULL */
+	struct kernel {
+		const struct ir_function *f;
+		enum gen_core core;
+		int id;		/* by which the orchestration calls it, or -1 */
+	} *kernels;
+	uint32_t n;
+};
+
+static void add_kernel(struct px *px, struct parts *parts, const struct ir_function *f,
+		       const struct ir_list *called)
 {
-	enum gen_core core = gen_core(px, f);
+	struct kernel *k = &parts->kernels[parts->n++];
 	uint32_t id;
 
 	for (id = 0; id < called->n && called->at[id] != &f->node; id++)
 		;
-	return Py_BuildValue("(ssi)", f->name, core == CORE_CUBE ? "aic" : "aiv",
-			     id < called->n ? (int)id : -1);
+	*k = (struct kernel){ f, gen_core(px, f), id < called->n ? (int)id : -1 };
 }
 
-static PyObject *kernel_list(struct px *px, const struct ir_program *program,
-			     const struct ir_list *called)
+static int find_parts(struct px *px, const struct ir_program *program, struct parts *parts)
 {
-	PyObject *out = PyList_New(0);
+	struct ir_list called = { 0 };
 	uint32_t i;
 
-	for (i = 0; out && i < program->functions.n; i++) {
+	parts->orch = gen_orchestration_of(px, program);
+	if (parts->orch) {
+		called = gen_called(px, program, parts->orch);
+		if (!px->n_errors)
+			gen_check_groups(px, program, parts->orch);
+	}
+	if (px->n_errors)
+		return -EINVAL;
+	parts->kernels = px_alloc(px, program->functions.n + 1, sizeof(*parts->kernels));
+	for (i = 0; i < program->functions.n; i++) {
 		const struct ir_function *f = IR_AS(program->functions.at[i], function);
-		PyObject *item;
 
-		if (f->func_type != FN_INCORE && f->func_type != FN_BLOCK_INCORE)
-			continue;
-		item = kernel_item(px, f, called);
-		if (!item || PyList_Append(out, item))
+		if (f->func_type == FN_INCORE || f->func_type == FN_BLOCK_INCORE)
+			add_kernel(px, parts, f, &called);
+	}
+	return px->n_errors ? -EINVAL : 0;
+}
+
+static PyObject *kernel_list(const struct parts *parts)
+{
+	PyObject *out = PyList_New(parts->n);
+	uint32_t i;
+
+	for (i = 0; out && i < parts->n; i++) {
+		const struct kernel *k = &parts->kernels[i];
+		PyObject *item = Py_BuildValue("(ssi)", k->f->name,
+					       k->core == CORE_CUBE ? "aic" : "aiv", k->id);
+
+		if (!item || PyList_SetItem(out, i, item))
 			Py_CLEAR(out);
-		Py_XDECREF(item);
 	}
 	return out;
 }
 
-static const struct ir_function *find_called(struct px *px, const struct ir_program *program,
-					     struct ir_list *called)
-{
-	const struct ir_function *orch = gen_orchestration_of(px, program);
-
-	if (!orch)
-		return NULL;
-	*called = gen_called(px, program, orch);
-	if (!px->n_errors)
-		gen_check_groups(px, program, orch);
-	return orch;
-}
-
 static PyObject *described(struct px *px, const struct ir_program *program)
 {
-	const struct ir_function *orch;
-	struct ir_list called = { 0 };
+	struct parts parts = { 0 };
 	PyObject *kernels;
+	int rc;
 
-	px_guard(px, orch, find_called(px, program, &called), NULL);
-	if (px->n_errors)
-		return raise_diags(px);
-	kernels = kernel_list(px, program, &called);
-	if (px->n_errors) {
-		Py_XDECREF(kernels);
-		return raise_diags(px);
-	}
-	kernels = with_warnings(px, kernels);
-	return kernels ? Py_BuildValue("(zN)", orch ? orch->name : NULL, kernels) : NULL;
+	px_guard(px, rc, find_parts(px, program, &parts), -ENOMEM);
+	if (rc)
+		return rc == -ENOMEM ? PyErr_NoMemory() : raise_diags(px);
+	kernels = with_warnings(px, kernel_list(&parts));
+	return kernels ? Py_BuildValue("(zN)", parts.orch ? parts.orch->name : NULL, kernels) : NULL;
 }
 
 /* (name of the orchestration or None, [(kernel, core, func_id or -1)]) */
@@ -179,8 +202,13 @@ static PyObject *slot_item(struct context_object *context, const struct gen_slot
 	const char *access = slot->is_written ? slot->is_read ? "inout" : "out" : "in";
 	const struct ir_var *var = IR_AS(slot->var, var);
 
-	return Py_BuildValue("(sssN)", gen_base_name(&context->px, var->name), kinds[slot->kind],
-			     access, type_new(context, var->node.type));
+	const char *name;
+
+	px_guard(&context->px, name, gen_base_name(&context->px, var->name), NULL);
+	if (!name)
+		return PyErr_NoMemory();
+	return Py_BuildValue("(sssN)", name, kinds[slot->kind], access,
+			     type_new(context, var->node.type));
 }
 
 static PyObject *slots_object(struct context_object *context, const struct gen_slots *slots)
@@ -194,9 +222,12 @@ static PyObject *slots_object(struct context_object *context, const struct gen_s
 		if (!item || PyList_SetItem(items, i, item))
 			Py_CLEAR(items);
 	}
-	for (i = 0; returned && i < slots->n_returned; i++)
-		if (PyList_SetItem(returned, i, PyLong_FromUnsignedLong(slots->returned[i])))
+	for (i = 0; returned && i < slots->n_returned; i++) {
+		PyObject *number = PyLong_FromUnsignedLong(slots->returned[i]);
+
+		if (!number || PyList_SetItem(returned, i, number))
 			Py_CLEAR(returned);
+	}
 	if (!items || !returned) {
 		Py_XDECREF(items);
 		Py_XDECREF(returned);

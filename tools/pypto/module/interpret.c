@@ -61,13 +61,15 @@ static int extents_of_param(const struct ir_node *param, struct interp_value *v)
 	return 0;
 }
 
+/* -1: more than memory can be. */
 static int64_t bytes_of(const struct interp_value *v)
 {
 	int64_t n = interp_item_size(v->dtype);
 	int i;
 
 	for (i = 0; i < v->rank; i++)
-		n *= v->shape[i];
+		if (__builtin_mul_overflow(n, v->shape[i], &n))
+			return -1;
 	return n;
 }
 
@@ -136,8 +138,12 @@ static PyObject *result_object(const struct interp_value *v)
 	if (v->kind != TY_TENSOR)
 		return Py_BuildValue("(sO)", "", Py_None);
 	shape = PyTuple_New(v->rank);
-	for (i = 0; shape && i < v->rank; i++)
-		PyTuple_SetItem(shape, i, PyLong_FromLongLong(v->shape[i]));
+	for (i = 0; shape && i < v->rank; i++) {
+		PyObject *extent = PyLong_FromLongLong(v->shape[i]);
+
+		if (!extent || PyTuple_SetItem(shape, i, extent))
+			Py_CLEAR(shape);
+	}
 	bytes = PyByteArray_FromStringAndSize(v->at, (Py_ssize_t)bytes_of(v));
 	out = shape && bytes ? Py_BuildValue("(sOO)", dtype_name(v->dtype), shape, bytes) : NULL;
 	Py_XDECREF(shape);

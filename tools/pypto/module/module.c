@@ -96,6 +96,10 @@ static PyObject *source_result(struct source *s, struct ir_node *node)
 static int method_of(struct source *s, PyObject *tree, int type, int flags,
 		     struct front_method *method)
 {
+	if (!enum_name(EN_FUNCTION_TYPE, type)) {
+		PyErr_Format(PyExc_ValueError, "%d is no FunctionType", type);
+		return -1;
+	}
 	method->def = walk_node(&s->walk, tree);
 	method->func_type = (uint8_t)type;
 	method->flags = (uint8_t)flags;
@@ -379,11 +383,11 @@ static PyObject *enum_members(int class)
 	PyObject *members = PyDict_New();
 	int64_t value;
 
-	for (value = 0; members && value < 16; value++) {
+	for (value = 0; members && value < ENUM_MEMBERS; value++) {
 		const char *name = enum_name(class, value);
 		PyObject *number = name ? PyLong_FromLongLong(value) : NULL;
 
-		if (number && PyDict_SetItemString(members, name, number))
+		if (name && (!number || PyDict_SetItemString(members, name, number)))
 			Py_CLEAR(members);
 		Py_XDECREF(number);
 	}

@@ -194,8 +194,12 @@ static PyObject *directions_object(const struct ir_function *f)
 	PyObject *out = PyList_New(f->params.n);
 	uint32_t i;
 
-	for (i = 0; out && i < f->params.n; i++)
-		PyList_SetItem(out, i, PyLong_FromLong(f->directions[i]));
+	for (i = 0; out && i < f->params.n; i++) {
+		PyObject *number = PyLong_FromLong(f->directions[i]);
+
+		if (!number || PyList_SetItem(out, i, number))
+			Py_CLEAR(out);
+	}
 	return out;
 }
 

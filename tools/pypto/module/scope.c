@@ -5,6 +5,8 @@
 
 #include "binding.h"
 
+#define MAX_DEPTH	100	/* of lists in lists; one may contain itself */
+
 static int value_of(struct python_scope *s, struct px *px, PyObject *object,
 		    struct py_value *value);
 
@@ -35,6 +37,9 @@ static int list_value(struct python_scope *s, struct px *px, PyObject *object,
 	Py_ssize_t n = PySequence_Size(object), i;
 	int rc = 0;
 
+	if (s->depth == MAX_DEPTH)
+		return -EINVAL;
+	s->depth++;
 	value->kind = VAL_LIST;
 	value->items = px_alloc(px, (size_t)n + 1, sizeof(*value->items));
 	for (i = 0; i < n && !rc; i++) {
@@ -43,6 +48,7 @@ static int list_value(struct python_scope *s, struct px *px, PyObject *object,
 		rc = item ? value_of(s, px, item, &value->items[value->n++]) : -EINVAL;
 		Py_XDECREF(item);
 	}
+	s->depth--;
 	return rc;
 }
 
@@ -58,13 +64,12 @@ static int inline_value(struct python_scope *s, struct px *px, PyObject *object,
 			  .file = text_attr(px, object, "filename") };
 	int rc = -EINVAL;
 
-	if (tree && lines && evaluate) {
+	if (tree && lines && evaluate && !PyList_Append(s->context->others, evaluate) &&
+	    !PyList_Append(s->context->others, tree)) {
 		value->kind = VAL_INLINE;
 		value->def = walk_node(&w, tree);
 		python_scope_init(own, s->context, evaluate, s->scope.prefix);
 		value->scope = &own->scope;
-		PyList_Append(s->context->others, evaluate);
-		PyList_Append(s->context->others, tree);
 		rc = value->def ? 0 : -EINVAL;
 	}
 	Py_XDECREF(tree);
@@ -91,10 +96,10 @@ static void enum_value(struct px *px, PyObject *object, struct py_value *value)
 
 	for (i = 0; i < EN_CLASSES && strcmp(enum_class_name(i), class); i++)
 		;
-	value->kind = i < EN_CLASSES ? VAL_ENUM : VAL_OTHER;
 	value->class = i;
 	value->i = int_attr(object, "value");
 	value->s = class;
+	value->kind = i < EN_CLASSES && enum_name(i, value->i) ? VAL_ENUM : VAL_OTHER;
 }
 
 /* Our own classes say what they are. */
@@ -107,8 +112,9 @@ static int marked_value(struct python_scope *s, struct px *px, PyObject *object,
 
 	PyErr_Clear();
 	if (kind && !strcmp(kind, "dtype")) {
-		value->kind = VAL_DTYPE;
 		value->i = int_attr(object, "code");
+		value->kind = dtype_is_code(value->i) ? VAL_DTYPE : VAL_OTHER;
+		value->s = text_attr(px, object, "name");
 	} else if (kind && !strcmp(kind, "enum")) {
 		enum_value(px, object, value);
 	} else if (kind && !strcmp(kind, "dynamic")) {
@@ -189,6 +195,7 @@ static int scope_eval(struct py_scope *scope, struct px *px, const struct py_nod
 	object = PyObject_CallFunctionObjArgs(s->evaluate, expr->origin, NULL);
 	if (!object)
 		return failure(px, why);
+	s->depth = 0;
 	rc = value_of(s, px, object, value);
 	Py_DECREF(object);
 	PyErr_Clear();
