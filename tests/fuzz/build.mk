@@ -43,14 +43,18 @@ $(BUILD)/fuzz/serial.seeds/.done: tests/fuzz/pypto_seeds.py tests/fuzz/pypto_ran
 	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) $< $(@D) && touch $@
 
 # Random PyPTO programs through the interpreter, before and after every pass, and some of them on the simulated chips; then
-# the kernels of as many, from both back ends, compiled and executed, on all processors
+# the kernels of as many, from both back ends, compiled and executed, on all processors; then functions on tensors likewise,
+# and some of them on the simulated chips
 FUZZ_PROGRAMS ?= 20000
 FUZZ_CHIP ?= 20
+FUZZ_FUNCTIONS ?= 400
 .PHONY: fuzz-pypto
 fuzz-pypto: all
 	$(Q)SIMPLER_CACHE_DIR=$(abspath $(BUILD))/cache PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_random.py --count $(FUZZ_PROGRAMS) \
 		--chip $(FUZZ_CHIP)
 	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_executed.py --count $(FUZZ_PROGRAMS)
+	$(Q)PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_random_tensors.py --count $(FUZZ_PROGRAMS)
+	$(Q)SIMPLER_BUILD_DIR=$(abspath $(BUILD)) PYTHONPATH=$(BUILD)/python $(PYTHON) tests/fuzz/pypto_chip.py --count $(FUZZ_FUNCTIONS)
 
 .PHONY: fuzz fuzz-build do-fuzz
 fuzz-build: $(fuzz_NAMES:%=$(BUILD)/fuzz/%)

@@ -171,14 +171,18 @@ def joined(kernels):
     return "\n".join(heads) + "\n" + DRIVER + "".join(bodies)
 
 
+def compiler(platform, core):
+    """The C++ compiler and its options. Not optimised, and clang: g++ takes twice as long, -O2 five times."""
+    return [*shlex.split(os.environ.get("CXX") or "clang++"), "-std=gnu++20", "-O0", "-w", "-fPIC", "-D__CPU_SIM",
+            f"-D__NPU_ARCH__={ARCH_MACRO[platform]}", f"-D{CORE_MACRO[core]}", f"-I{device_include_dir()}"]
+
+
 def compiled(kernels, platform, core, folder):
-    """The library of one file of kernels. Not optimised, and by clang: g++ takes twice as long, -O2 five times."""
+    """The library of one file of kernels."""
     source, library = os.path.join(folder, f"{core}.cpp"), os.path.join(folder, f"{core}.so")
     with open(source, "w", encoding="utf-8") as f:
         f.write(joined(kernels))
-    command = [*shlex.split(os.environ.get("CXX") or "clang++"), "-std=gnu++20", "-O0", "-w", "-shared", "-fPIC", "-D__CPU_SIM",
-               f"-D__NPU_ARCH__={ARCH_MACRO[platform]}", f"-D{CORE_MACRO[core]}", f"-I{device_include_dir()}", source, "-o", library]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run([*compiler(platform, core), "-shared", source, "-o", library], capture_output=True, text=True)
     assert done.returncode == 0, f"{kernels[0]} to {kernels[-1]}: the compiler refuses one\n{done.stderr[:4000]}"
     return ctypes.CDLL(library)
 

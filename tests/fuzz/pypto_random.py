@@ -3,7 +3,8 @@
 at a place in the file. `make fuzz` runs this as a program; tests/python/test_pypto_random.py runs a few hundred.
 
 What the kernels compute is made in pypto_random_kernels.py: work on vectors, products of matrices, tensors with extents known
-only at run time; here, functions that call them and have regions of their own. Every pass must keep values bit for bit.
+only at run time; and in pypto_random_numbers.py, work on integers. Here, functions call them and have regions of their own.
+Functions that work on tensors are in pypto_random_tensors.py. Every pass must keep values bit for bit.
 """
 import argparse
 import random
@@ -17,6 +18,7 @@ import numpy as np
 import pypto.language as pl
 from pypto import _core, ir, passes
 from pypto_random_kernels import NUMPY, Product, Ragged, Region, Tensor, Vector
+from pypto_random_numbers import Numbers
 
 
 class Program:
@@ -24,7 +26,7 @@ class Program:
 
     def __init__(self, seed, chip=False):
         self.rng = rng = random.Random(seed)
-        makers = rng.choices((Vector, Ragged, Product), (5, 2, 3), k=rng.randint(1, 3))
+        makers = rng.choices((Vector, Ragged, Product, Numbers), (5, 2, 3, 3), k=rng.randint(1, 3))
         self.kernels = [make(rng, f"k{i}") for i, make in enumerate(makers)]
         self.functions = [k.made() for k in self.kernels]
         self.copies = {}

@@ -9,8 +9,10 @@ pytest.importorskip("numpy")
 pytest.importorskip("pypto.language")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
 
+import pypto_chip  # noqa: E402
 import pypto_executed  # noqa: E402
 import pypto_random  # noqa: E402
+import pypto_random_tensors  # noqa: E402
 
 
 @pytest.mark.parametrize("first", range(0, 240, 40))
@@ -36,6 +38,19 @@ def test_executed_kernels_compute_what_the_interpreter_says(first):
     ran, wrong = pypto_executed.run_batch(first, 40)
     assert not wrong
     assert ran > 40
+
+
+@pytest.mark.parametrize("first", range(0, 200, 100))
+def test_functions_on_tensors_compute_what_python_does_after_each_pass(first):
+    right = sum(pypto_random_tensors.check_passes(pypto_random_tensors.made(seed)) for seed in range(first, first + 100))
+    assert right > 90
+
+
+@pytest.mark.parametrize("first", [1000, 1150])  # a2a3 by PTO, a5 by CCE
+def test_functions_on_tensors_compute_the_same_on_chips(first):
+    ran, wrong = pypto_chip.run_batch(first, 16)
+    assert not wrong
+    assert ran > 12
 
 
 @pytest.mark.parametrize("annotation, column, text", [
