@@ -83,7 +83,8 @@ def objects(texts, platform, core, folder):
     out = {}
     for i, text in enumerate(texts):
         library = os.path.join(folder, f"{core}_{i}.so")
-        run(["g++", *LINK, "-s", f"-Wl,--version-script={exported}", f"-Wl,--defsym=kernel_entry=kernel_entry_{i}", linkable, "-o", library])
+        run(["g++", *LINK, "-s", f"-Wl,--version-script={exported}", f"-Wl,--defsym=kernel_entry=kernel_entry_{i}", linkable,
+             "-o", library])
         with open(library, "rb") as f:
             out[text] = f.read()
     return out
@@ -116,7 +117,8 @@ def loaded(chips, platform, folder):
         if texts:
             made |= objects(texts, arch, core, folder)
     for i, chip in enumerate(chips):
-        signature = [DIRECTIONS[access] if kind in ("tensor", "result") else ArgDirection.SCALAR for _, kind, access, _ in chip.slots]
+        signature = [DIRECTIONS[access] if kind in ("tensor", "result") else ArgDirection.SCALAR
+                     for _, kind, access, _ in chip.slots]
         children = [(number, CoreCallable.build(signature=[], binary=made[text])) for _, number, text, _ in chip.kernels]
         yield Loaded(chip, ChipCallable.build(signature=signature, func_name=f"aicpu_orchestration_entry_{i}",
                                               config_name=f"aicpu_orchestration_config_{i}", binary=binary, children=children),

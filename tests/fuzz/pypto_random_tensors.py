@@ -218,7 +218,8 @@ class Function:
         other = self.number()
         if self.rng.random() < 0.2:
             return f"({self.long()}) % 2 == 0"
-        return f"{self.rng.choice(self.counters[-1:] + self.numbers)} {self.rng.choice(('<', '<=', '>', '>=', '==', '!='))} {other}"
+        number = self.rng.choice(self.counters[-1:] + self.numbers)
+        return f"{number} {self.rng.choice(('<', '<=', '>', '>=', '==', '!='))} {other}"
 
     def float(self):
         return self.rng.choice((self.rng.choice(self.floats), "0.5", "-1.25"))
@@ -637,7 +638,8 @@ def check_close(wanted, got, message):
     """Equal up to the rounding of sums, which grows with what was summed."""
     for i, (a, b) in enumerate(zip(wanted, got, strict=True)):
         largest = np.abs(a[np.isfinite(a)]).max(initial=1)
-        assert np.allclose(a, b, rtol=1e-3, atol=1e-4 * largest, equal_nan=True) or largest > 1e30, f"{message}: array {i} differs"
+        close = np.allclose(a, b, rtol=1e-3, atol=1e-4 * largest, equal_nan=True) or largest > 1e30
+        assert close, f"{message}: array {i} differs"
 
 
 def refusal(function, refused):
