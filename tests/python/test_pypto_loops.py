@@ -126,3 +126,21 @@ def test_a_cast_to_a_narrower_or_signed_type_may_be_negative(type_, value, tmp_p
                     for k in pypto_executed.kernels_of(kernel(f"k{i}", lines), seed, "a2a3", backend, tmp_path)]
     assert len(kernels) == 4 * len(cases)
     pypto_executed.check_kernels(kernels, "a2a3", tmp_path)
+
+
+@pytest.mark.parametrize("lines, line", [
+    (["i = 1", "for i in pl.range(n):", "    m = m + 1", "m = i"], 10),
+    (["i = 1", "for i in pl.unroll(3):", "    i = i + 3", "m = i"], 10),
+    (["i = 1", "if n > 1:", "    for i in pl.range(n):", "        m = m + 1", "m = i"], 11),
+    (["i = 1", "while n > 1:", "    m = i", "    for i in pl.range(n):", "        m = m + 1", "    n = n - 1"], 10),
+    (["for i in pl.range(n):", "    for i in pl.range(2):", "        m = m + 1", "    m = i"], 10),
+])
+def test_what_a_loop_counted_in_is_not_used_behind_it(lines, line):
+    with pytest.raises(pl.UndefinedVariableError, match="'i' had a value before the loop over 'i', which would be another") as e:
+        pl.parse(kernel("k", lines))
+    assert e.value.span.line == line
+
+
+def test_a_name_that_a_loop_counted_in_is_assigned_again():
+    lines = ["i = 1", "for i in pl.range(n):", "    m = m + i", "for i in pl.range(2):", "    m = m + 1", "i = 5", "m = m + i"]
+    assert [interpreted(pl.parse(kernel("k", lines)), "k", n) for n in N] == [computed(lines, n) for n in N]

@@ -17,8 +17,11 @@
 #include "syntax.h"
 #include "walk.h"
 
-/* MAYBE: assigned on some ways only; INNER: assigned in a body that has ended (strict_ssa) */
-enum binding_state { BIND_NONE, BIND_OK, BIND_BROKEN, BIND_MAYBE, BIND_INNER };
+/*
+ * MAYBE: assigned on some ways only; INNER: assigned in a body that has ended (strict_ssa); LOOP: a
+ * variable that had a value before the loop that counted in it, which has ended
+ */
+enum binding_state { BIND_NONE, BIND_OK, BIND_BROKEN, BIND_MAYBE, BIND_INNER, BIND_LOOP };
 struct binding {
 	const char *name;
 	struct ir_node *node;
@@ -86,6 +89,7 @@ void bind_set(struct front *f, const char *name, struct ir_node *node, struct sp
 void bind_break(struct front *f, const char *name, struct span span);
 /* The loop variable @name has no value behind its loop. */
 void bind_forget(struct front *f, const char *name);
+void bind_counted(struct front *f, const char *name, struct span loop);	/* BIND_LOOP */
 /* The parameter whose memory @value is, itself if that is it; NULL: none, or more than one. */
 struct ir_node *bind_root(struct front *f, const struct ir_node *value);
 /* Values inside a branch or loop; see front_scope.c. */

@@ -468,7 +468,7 @@ int front_for(struct front *f, const struct py_node *node)
 	rc = loop_body(f, &h, &iter_args);
 	restore_variables(f, &h, saved);
 	if (h.var && before.state == BIND_OK)
-		bind_set(f, h.var->name, before.node, before.span);
+		bind_counted(f, h.var->name, h.var->span);
 	else if (h.var)
 		bind_forget(f, h.var->name);
 	return rc;

@@ -66,6 +66,20 @@ void bind_forget(struct front *f, const char *name)
 	bind_find(f, name)->state = f->flags & PARSE_STRICT_SSA ? BIND_INNER : BIND_NONE;
 }
 
+void bind_counted(struct front *f, const char *name, struct span loop)
+{
+	bind_state(f, bind_find(f, name), NULL, BIND_LOOP, loop);
+}
+
+static void counted_used(struct front *f, const char *name, struct span span)
+{
+	struct diag *d = diag_add(f->px, DIAG_UNDEFINED, span,
+				  "Variable '%s' had a value before the loop over '%s', which would be another one here",
+				  name, name);
+
+	diag_hint(f->px, d, "Give the loop's variable another name, or assign '%s' again", name);
+}
+
 static bool is_param(const struct front *f, const struct ir_node *value)
 {
 	return list_has(&f->func->params, value);
@@ -142,6 +156,10 @@ static void bind_maybe(struct front *f, struct binding *b, const struct binding 
 	if (broken || inner) {
 		bind_state(f, b, NULL, broken ? BIND_BROKEN : BIND_INNER,
 			   inner ? inner->span : b->span);
+		return;
+	}
+	if (one->state == BIND_LOOP || other->state == BIND_LOOP) {
+		bind_counted(f, name, b->span);
 		return;
 	}
 	bind_state(f, b, NULL, BIND_MAYBE, b->span);
@@ -236,6 +254,8 @@ void bind_end_loop(struct front *f, size_t mark, struct span span)
 			join_roots(f, b, &before);
 			continue;
 		}
+		if (before.state == BIND_OK && b->state == BIND_LOOP && used_from_outside(f->loop, b))
+			counted_used(f, b->name, b->span);
 		if (before.state == BIND_OK && b->state == BIND_OK && used_from_outside(f->loop, b))
 			diag_hint(f->px,
 				  diag_add(f->px, DIAG_TYPE, span,
@@ -385,6 +405,10 @@ struct ir_node *name_value(struct front *f, const struct py_node *node)
 		diag_hint(f->px, diag_add(f->px, DIAG_UNDEFINED, node->span, "%s", b->why),
 			  "Assign '%s' before the loop or if, with the type it has inside",
 			  node->name);
+		bind_break(f, node->name, node->span);
+		return NULL;
+	case BIND_LOOP:
+		counted_used(f, node->name, node->span);
 		bind_break(f, node->name, node->span);
 		return NULL;
 	case BIND_INNER:
