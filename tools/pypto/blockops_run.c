@@ -440,7 +440,7 @@ static void loop_dim(struct tiles *t, uint32_t d)
 	t->b->out = &body;
 	t->at.at[d] = loop->loop_var;
 	t->valid.at[d] = block_index(px, block, t->run->span);
-	if (dim_value(extent) < 0 || dim_value(extent) % block) {
+	if (block > 1 && (dim_value(extent) < 0 || dim_value(extent) % block)) {
 		left = ir_binary(px, IR_SUB, extent, loop->loop_var, DT_INDEX, t->run->span);
 		valid = block_var(t->b, "n", type_scalar(px, DT_INDEX), t->run->span);
 		list_push(px, &body, ir_assign(px, valid,
