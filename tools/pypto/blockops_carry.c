@@ -2,9 +2,9 @@
 /*
  * Tensors of a kernel that a loop exchanges or that branches choose between (D27). A tensor of a
  * kernel is one place; so what a loop carries is copied into a buffer of its own, in which each
- * trip leaves what it hands on, and branches leave their values in one. Only tensors that nothing
- * stores into are copied: what is stored into one must reach the tensor itself, which the
- * generators refuse when they do not know it.
+ * trip leaves what it hands on, and branches leave their values in one. That is refused when
+ * something is stored, from then on, into one of the tensors that it may be: it would have to reach
+ * the tensor itself.
  */
 #include "blockops.h"
 #include "gen.h"
@@ -14,7 +14,18 @@ struct carry {
 	struct px *px;
 	struct tensor_roots roots;
 	struct var_map written;		/* tensors that something stores into, in whole or in part */
+	struct var_map made;		/* variable -> the value that it is assigned */
+	struct var_map uses;		/* variable -> how often it is used */
+	const struct frame *frame;	/* of the statement at hand */
 	unsigned int next;
+};
+
+/* Statement @at of @stmts, the body of @loop if that is not NULL. */
+struct frame {
+	const struct frame *up;
+	const struct ir_list *stmts;
+	uint32_t at;
+	struct ir_node *loop;
 };
 
 /* ---- Copies ---- */
@@ -101,17 +112,53 @@ static bool varies(const struct ir_type *type, struct var_map *inside)
 	return data[1] != NULL;
 }
 
-/* Whether nothing stores into @tensor, nor into what it may be that is made outside of @inside. */
-static bool is_only_read(struct carry *c, struct ir_node *tensor, const struct var_map *inside)
+/* All that is written from the merge at hand on: in it, after it, and in the next trips around it. */
+static struct var_map written_from(struct carry *c, struct ir_node *merge)
 {
-	struct var_map sources = { .px = c->px };
+	struct var_map set = { .px = c->px };
+	const struct frame *f;
+	uint32_t i;
+
+	tensor_written(&c->roots, merge, &set);
+	for (f = c->frame; f; f = f->up) {
+		if (f->loop)
+			tensor_written(&c->roots, f->loop, &set);
+		for (i = f->at + 1; !f->loop && i < f->stmts->n; i++)
+			tensor_written(&c->roots, f->stmts->at[i], &set);
+	}
+	return set;
+}
+
+/* A result of an operator that only the merge uses. */
+static bool is_private(struct carry *c, const struct ir_node *root)
+{
+	const struct ir_node *value = var_map_get(&c->made, root);
+
+	return value && ir_computes(value) && (uintptr_t)var_map_get(&c->uses, root) == 1;
+}
+
+/*
+ * Whether a copy of @tensor does as well as the tensor itself: nothing stores, from the statement
+ * @merge on, into what it may be of things made outside of @inside and used elsewhere.
+ */
+static bool is_copyable(struct carry *c, struct ir_node *tensor, struct ir_node *merge,
+			const struct var_map *inside)
+{
+	struct var_map sources = { .px = c->px }, later = { .px = NULL };
+	const struct ir_node *root;
 	size_t i;
 
 	tensor_sources(&c->roots, tensor, &sources);
-	for (i = 0; i < sources.room; i++)
-		if (sources.slots[i].key && var_map_get(&c->written, sources.slots[i].key) &&
-		    !var_map_get(inside, sources.slots[i].key))
+	for (i = 0; i < sources.room; i++) {
+		root = sources.slots[i].key;
+		if (!root || !var_map_get(&c->written, root) || var_map_get(inside, root) ||
+		    is_private(c, root))
+			continue;
+		if (!later.px)
+			later = written_from(c, merge);
+		if (var_map_get(&later, root))
 			return false;
+	}
 	return true;
 }
 
@@ -131,7 +178,7 @@ static void refuse(struct carry *c, const struct ir_node *var)
 
 /* ---- Statements ---- */
 
-static struct ir_node *carry_body(struct carry *c, struct ir_node *body);
+static struct ir_node *carry_body(struct carry *c, struct ir_node *body, struct ir_node *loop);
 
 /* The body with other values at its end, which the statements @more compute. */
 static struct ir_node *with_yield(struct carry *c, struct ir_node *body, struct ir_list more,
@@ -175,12 +222,12 @@ static struct ir_node *carry_loop(struct carry *c, struct ir_node *loop,
 		struct ir_node *arg = args->at[i];
 
 		marked[i] = is_tensor(arg) && tensor_is_chosen(&c->roots, arg) &&
-			    !varies(arg->type, &inside) && is_only_read(c, arg, &inside);
+			    !varies(arg->type, &inside) && is_copyable(c, arg, loop, &inside);
 		any |= marked[i];
 		if (is_tensor(arg) && tensor_is_chosen(&c->roots, arg) && !marked[i])
 			refuse(c, arg);
 	}
-	body = carry_body(c, body);
+	body = carry_body(c, body, body);
 	if (!any || c->px->n_errors)
 		return body;
 	values = list_copy(c->px, &ir_last(body, IR_YIELD)->values);
@@ -209,8 +256,8 @@ static void carry_if(struct carry *c, struct ir_if *s, struct ir_list *out)
 	uint32_t i;
 
 	ir_walk(&s->node, note_defs, &inside);
-	s->then_body = carry_body(c, s->then_body);
-	s->else_body = s->else_body ? carry_body(c, s->else_body) : NULL;
+	s->then_body = carry_body(c, s->then_body, NULL);
+	s->else_body = s->else_body ? carry_body(c, s->else_body, NULL) : NULL;
 	if (!then || !other || c->px->n_errors)
 		return;
 	values[0] = list_copy(c->px, &ir_last(s->then_body, IR_YIELD)->values);
@@ -221,8 +268,8 @@ static void carry_if(struct carry *c, struct ir_if *s, struct ir_list *out)
 
 		if (!is_tensor(var) || tensor_root(&c->roots, x) == tensor_root(&c->roots, y))
 			continue;
-		if (varies(var->type, &inside) || var_map_get(&c->written, var) ||
-		    !is_only_read(c, x, &inside) || !is_only_read(c, y, &inside)) {
+		if (varies(var->type, &inside) || !is_copyable(c, x, &s->node, &inside) ||
+		    !is_copyable(c, y, &s->node, &inside)) {
 			refuse(c, var);
 			continue;
 		}
@@ -238,13 +285,17 @@ static void carry_if(struct carry *c, struct ir_if *s, struct ir_list *out)
 	s->else_body = with_yield(c, s->else_body, more[1], values[1]);
 }
 
-static struct ir_node *carry_body(struct carry *c, struct ir_node *body)
+static struct ir_node *carry_body(struct carry *c, struct ir_node *body, struct ir_node *loop)
 {
 	struct ir_list stmts = ir_flat(c->px, body), out = { 0 };
+	struct frame frame = { c->frame, &stmts, 0, loop };
 	uint32_t i;
 
+	c->frame = &frame;
 	for (i = 0; i < stmts.n && !c->px->n_errors; i++) {
 		struct ir_node *s = stmts.at[i];
+
+		frame.at = i;
 
 		if (s->kind == IR_FOR)
 			IR_AS(s, for)->body = carry_loop(c, s, &IR_AS(s, for)->iter_args,
@@ -256,6 +307,7 @@ static struct ir_node *carry_body(struct carry *c, struct ir_node *body)
 			carry_if(c, IR_AS(s, if), &out);
 		list_push(c->px, &out, s);
 	}
+	c->frame = frame.up;
 	return ir_body(c->px, out, body->span);
 }
 
@@ -271,10 +323,24 @@ static bool has_merge(void *found, struct ir_node *node)
 	return node->kind >= IR_ASSIGN;
 }
 
+static bool note_value(void *data, struct ir_node *node)
+{
+	struct carry *c = data;
+
+	if (ir_is_var(node))
+		var_map_set(&c->uses, node, (void *)((uintptr_t)var_map_get(&c->uses, node) + 1));
+	if (node->kind != IR_ASSIGN)
+		return true;
+	var_map_set(&c->made, IR_AS(node, assign)->var, IR_AS(node, assign)->value);
+	ir_walk(IR_AS(node, assign)->value, note_value, c);
+	return false;
+}
+
 struct ir_node *block_carry(struct px *px, const struct ir_program *program,
 			    const struct ir_function *f)
 {
-	struct carry c = { .px = px, .written = { .px = px } };
+	struct carry c = { .px = px, .written = { .px = px }, .made = { .px = px },
+			   .uses = { .px = px } };
 	struct var_map map = { .px = px };
 	struct ir_function *copy;
 	bool found = false;
@@ -286,5 +352,6 @@ struct ir_node *block_carry(struct px *px, const struct ir_program *program,
 	copy->body = ir_clone_stmt(&map, f->body);	/* statements of our own, to be changed */
 	c.roots = tensor_roots(px, program, copy);
 	tensor_written(&c.roots, copy->body, &c.written);
-	return carry_body(&c, copy->body);
+	ir_walk(copy->body, note_value, &c);
+	return carry_body(&c, copy->body, NULL);
 }

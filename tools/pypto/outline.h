@@ -13,6 +13,7 @@ struct outline {
 	struct ir_program *program, *out;
 	struct ir_function *parent;
 	struct tensor_roots roots;	/* of the parent */
+	struct var_map written;		/* tensors that it writes, and what these may be */
 	struct var_map uses;		/* variable -> how often the parent uses it */
 	struct var_map made;		/* variable -> its AssignStmt in the parent */
 	struct var_map order;		/* variable -> its number in order of definition, from 1 */
@@ -47,8 +48,16 @@ struct ir_node *outline_returns(struct px *px, const struct ir_program *program,
 /* outline_view.c: the body of @f, in which what is assembled into a tensor is no view of it. */
 struct ir_node *outline_copies(struct px *px, const struct ir_program *program,
 			       const struct ir_function *f);
-/* Whether statement @s of a run accesses by another view what @run writes, or the reverse. */
-bool outline_conflict(struct outline *o, const struct ir_list *run, const struct ir_node *s);
+/* Operators on tensors that become one region. */
+struct outline_run {
+	struct ir_list stmts;
+	struct var_map outer;		/* what it makes -> the parent's tensor that it is stored in */
+	struct var_map written, used;	/* tensors of the parent */
+};
+
+void outline_join(struct outline *o, struct outline_run *run, struct ir_node *s);
+/* Whether statement @s accesses by another view what @run writes, or the reverse. */
+bool outline_conflict(struct outline *o, struct outline_run *run, const struct ir_node *s);
 /* Moves views that outlive the region in front of it, to @stmts. */
 void outline_hoist(struct outline *o, struct region *r, struct ir_list *stmts);
 /*

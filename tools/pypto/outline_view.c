@@ -96,53 +96,62 @@ struct ir_node *outline_copies(struct px *px, const struct ir_program *program,
 
 /* ---- Runs ---- */
 
-/* The tensor of the parent that @var is in the run, which stores into it; NULL: a new one. */
-static struct ir_node *outside(const struct ir_list *run, struct ir_node *var)
+/* The tensor of the parent that @var is in the run; NULL: a new one. */
+static struct ir_node *outside(const struct outline_run *run, struct ir_node *var)
 {
-	uint32_t i;
+	struct ir_node *outer = var_map_get(&run->outer, var);
 
-	for (i = run->n; i--;) {
-		const struct ir_call *call = call_in(run->at[i]);
-
-		if (IR_AS(run->at[i], assign)->var != var)
-			continue;
-		if (call->op->rule != rule_assemble)
-			return NULL;
-		var = call->args.at[0];
-	}
-	return var;
+	return !outer ? var : outer == var ? NULL : outer;
 }
 
-/* Whether @a writes what @b accesses by another variable. */
-static bool writes_under(struct outline *o, const struct ir_list *run, const struct ir_call *a,
-			 const struct ir_call *b)
+void outline_join(struct outline *o, struct outline_run *run, struct ir_node *s)
 {
-	int written = tensor_written_arg(a->op);
-	struct ir_node *target, *other;
+	const struct ir_call *call = call_in(s);
+	int written = tensor_written_arg(call->op);
+	struct ir_node *var = IR_AS(s, assign)->var, *outer;
 	uint32_t i;
 
-	if (written < 0)
-		return false;
-	target = outside(run, a->args.at[written]);
-	for (i = 0; target && i < b->args.n; i++) {
-		if (b->args.at[i]->type->kind != TY_TENSOR)
+	for (i = 0; i < call->args.n; i++) {
+		if (call->args.at[i]->type->kind != TY_TENSOR)
 			continue;
-		other = outside(run, b->args.at[i]);
-		if (other && other != target && tensor_overlap(&o->roots, target, other, true))
-			return true;
+		outer = outside(run, call->args.at[i]);
+		if (outer)
+			var_map_set((int)i == written ? &run->written : &run->used, outer, outer);
 	}
+	outer = written < 0 ? NULL : outside(run, call->args.at[written]);
+	var_map_set(&run->outer, var, outer ? outer : var);
+	list_push(o->px, &run->stmts, s);
+}
+
+/* Whether another tensor of @set may be @tensor. */
+static bool meets(struct outline *o, const struct var_map *set, struct ir_node *tensor)
+{
+	size_t i;
+
+	for (i = 0; i < set->room; i++)
+		if (set->slots[i].key && set->slots[i].value != tensor &&
+		    tensor_overlap(&o->roots, set->slots[i].value, tensor, true))
+			return true;
 	return false;
 }
 
-bool outline_conflict(struct outline *o, const struct ir_list *run, const struct ir_node *s)
+bool outline_conflict(struct outline *o, struct outline_run *run, const struct ir_node *s)
 {
 	const struct ir_call *call = call_in(s);
+	int written = tensor_written_arg(call->op);
+	struct ir_node *outer;
 	uint32_t i;
 
-	for (i = 0; i < run->n; i++)
-		if (writes_under(o, run, call_in(run->at[i]), call) ||
-		    writes_under(o, run, call, call_in(run->at[i])))
+	if (!run->written.n && written < 0)
+		return false;
+	for (i = 0; i < call->args.n; i++) {
+		if (call->args.at[i]->type->kind != TY_TENSOR)
+			continue;
+		outer = outside(run, call->args.at[i]);
+		if (outer && (meets(o, &run->written, outer) ||
+			      ((int)i == written && meets(o, &run->used, outer))))
 			return true;
+	}
 	return false;
 }
 
@@ -274,6 +283,15 @@ static bool repeat_view(struct outline *o, struct region *r, struct ir_node *var
 	return true;
 }
 
+static void one_memory(struct outline *o, const struct region *r, const struct ir_node *a,
+		       const struct ir_node *b, const char *is)
+{
+	diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
+				  "The region writes '%s', which %s the same memory as '%s'",
+				  gen_written_name(o->px, a), is, gen_written_name(o->px, b)),
+		  "Use one of them in this region, and the other in a region of its own");
+}
+
 static bool make_one(struct outline *o, struct region *r, struct ir_node *a, struct ir_node *b)
 {
 	if (tensor_root(&o->roots, a) == tensor_root(&o->roots, b) &&
@@ -286,11 +304,7 @@ static bool make_one(struct outline *o, struct region *r, struct ir_node *a, str
 	}
 	if (repeat_view(o, r, a) || repeat_view(o, r, b))
 		return true;
-	diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
-				  "The region writes '%s', which is the same memory as '%s'",
-				  gen_written_name(o->px, a),
-				  gen_written_name(o->px, b)),
-		  "Use one of them in this region, and the other in a region of its own");
+	one_memory(o, r, a, b, "is");
 	return false;
 }
 
@@ -306,9 +320,14 @@ bool outline_sink(struct outline *o, struct region *r, const struct ir_function 
 		for (k = 0; k < r->uses.n; k++) {
 			struct ir_node *b = r->uses.at[k];
 
-			if (k != i && b->type->kind == TY_TENSOR &&
-			    tensor_overlap(&o->roots, a, b, false))
+			if (k == i || b->type->kind != TY_TENSOR)
+				continue;
+			if (tensor_overlap(&o->roots, a, b, false))
 				return make_one(o, r, a, b);
+			if (tensor_overlap(&o->roots, a, b, true)) {
+				one_memory(o, r, a, b, "may be");
+				return false;
+			}
 		}
 	}
 	return false;

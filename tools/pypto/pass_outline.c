@@ -229,6 +229,26 @@ static void put_call(struct outline *o, struct ir_call *call, const struct ir_li
 	}
 }
 
+/*
+ * Whether @tensor, which the region merges, can be a tensor of its own after it: a copy serves when
+ * nothing stores into the tensors of the parent that it may be, or into it.
+ */
+static bool is_copied(struct outline *o, const struct region *r, struct ir_node *tensor)
+{
+	struct var_map sources = { .px = o->px };
+	bool outer = false, stored = false;
+	size_t i;
+
+	tensor_sources(&o->roots, tensor, &sources);
+	for (i = 0; i < sources.room; i++) {
+		const struct ir_node *root = sources.slots[i].key;
+
+		outer |= root && !var_map_get(&r->defined, root);
+		stored |= root && var_map_get(&o->written, root);
+	}
+	return !outer || !stored;
+}
+
 /* Values that no kernel hands on: a mistake. */
 static bool value_stays(struct outline *o, const struct region *r)
 {
@@ -244,10 +264,15 @@ static bool value_stays(struct outline *o, const struct region *r)
 		} else if (var->type->kind == TY_SCALAR) {
 			what = "Scalar";
 			hint = "Store its tile into a tensor, and read that with pl.tensor.read()";
-		} else if (var->type->kind == TY_TENSOR && var_map_get(&r->defined, root) &&
-			   tensor_is_chosen(&o->roots, root)) {
+		} else if (var->type->kind != TY_TENSOR || !var_map_get(&r->defined, root) ||
+			   !tensor_is_chosen(&o->roots, root)) {
+			continue;
+		} else if (tensor_is_part(&o->roots, root)) {
 			what = "View";
 			hint = "Make the view before the region, or once more after it";
+		} else if (!is_copied(o, r, var)) {
+			what = "Merged tensor";
+			hint = "Write into one tensor, or split the region";
 		} else {
 			continue;
 		}
@@ -356,7 +381,8 @@ static bool is_product(const struct ir_node *s)
 /* Each run of operators on tensors becomes a region, each product one of its own. */
 static struct ir_node *gather_body(struct px *px, struct ir_node *body, void *outline)
 {
-	struct ir_list stmts = ir_stmts(&body), out = { 0 }, run;
+	struct ir_list stmts = ir_stmts(&body), out = { 0 };
+	struct outline_run run;
 	struct ir_scope *scope;
 	uint32_t i = 0;
 
@@ -369,14 +395,15 @@ static struct ir_node *gather_body(struct px *px, struct ir_node *body, void *ou
 			i++;
 			continue;
 		}
-		run = (struct ir_list){ 0 };
+		run = (struct outline_run){ .outer = { .px = px }, .written = { .px = px },
+					    .used = { .px = px } };
 		do {
-			list_push(px, &run, stmts.at[i++]);
+			outline_join(outline, &run, stmts.at[i++]);
 		} while (!is_product(s) && i < stmts.n && computes(stmts.at[i]) &&
 			 !is_product(stmts.at[i]) &&
 			 !outline_conflict(outline, &run, stmts.at[i]));
 		scope = ir_new(px, IR_SCOPE, s->span, NULL);
-		scope->body = ir_body(px, run, s->span);
+		scope->body = ir_body(px, run.stmts, s->span);
 		list_push(px, &out, &scope->node);
 	}
 	return ir_body(px, out, body->span);
@@ -428,6 +455,8 @@ static void outline_function(struct outline *o, const struct ir_program *program
 	o->uses = o->made = o->order = (struct var_map){ .px = o->px };
 	o->n_made = 0;
 	o->roots = tensor_roots(o->px, program, f);
+	o->written = (struct var_map){ .px = o->px };
+	tensor_written(&o->roots, f->body, &o->written);
 	ir_walk(f->body, note_made, o);
 	if (old->func_type == FN_OPAQUE)
 		f->body = gather_body(o->px, f->body, o);

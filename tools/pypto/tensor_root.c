@@ -7,7 +7,8 @@
 struct tensor_source {
 	struct tensor_source *next;
 	struct ir_node *root;
-	bool part;			/* it is a part of @root, whatever happens */
+	const struct ir_node *merge;	/* body of the loop, or branch, that takes it; NULL: a part */
+	unsigned int way;		/* in which way through @merge */
 };
 
 struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value)
@@ -44,18 +45,40 @@ static void set_root(struct tensor_roots *r, struct ir_node *var, struct ir_node
 		var_map_set(&r->born, var, (void *)++r->next);
 }
 
-static void choose(struct tensor_roots *r, struct ir_node *var, struct ir_node *source, bool part)
+/* What @root may be; NULL: it is not chosen. */
+static const struct tensor_source *sources_of(const struct tensor_roots *r,
+					      const struct ir_node *root)
 {
-	struct tensor_source *s = var_map_get(&r->chosen, var);
+	struct tensor_source *const *first = var_map_get(&r->chosen, root);
 
-	for (; s; s = s->next)
-		if (s->root == source)
+	return first ? *first : NULL;
+}
+
+static void choose(struct tensor_roots *r, struct ir_node *var, struct ir_node *source,
+		   const struct ir_node *merge, unsigned int way)
+{
+	struct tensor_source **first = var_map_get(&r->chosen, var), *s;
+
+	if (!first) {
+		first = px_new(r->px, struct tensor_source *);
+		var_map_set(&r->chosen, var, first);
+	}
+	for (s = *first; s; s = s->next)
+		if (s->root == source && s->merge == merge && s->way == way)
 			return;
 	s = px_new(r->px, struct tensor_source);
-	s->next = var_map_get(&r->chosen, var);
-	s->root = source;
-	s->part = part;
-	var_map_set(&r->chosen, var, s);
+	*s = (struct tensor_source){ .next = *first, .root = source, .merge = merge, .way = way };
+	*first = s;
+}
+
+/* The sources are found again; what is chosen stays so. */
+static void forget_sources(struct tensor_roots *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->chosen.room; i++)
+		if (r->chosen.slots[i].key)
+			*(struct tensor_source **)r->chosen.slots[i].value = NULL;
 }
 
 /* ---- Values ---- */
@@ -99,7 +122,7 @@ static void call_root(struct tensor_roots *r, struct ir_node *var, const struct 
 	if (!call->op) {
 		set_root(r, var, result_root(r, call, 0, var));
 	} else if (call->op->rule == rule_slice && is_part(call)) {
-		choose(r, var, tensor_root(r, call->args.at[0]), true);
+		choose(r, var, tensor_root(r, call->args.at[0]), NULL, 0);
 		set_root(r, var, var);
 	} else if (is_view(call->op)) {
 		set_root(r, var, tensor_root(r, call->args.at[0]));
@@ -150,8 +173,8 @@ static void loop_roots(struct tensor_roots *r, const struct ir_list *args,
 		if (arg->type->kind != TY_TENSOR)
 			continue;
 		if (tensor_root(r, next) != tensor_root(r, arg)) {
-			choose(r, arg, tensor_root(r, IR_AS(arg, var)->init), false);
-			choose(r, arg, tensor_root(r, next), false);
+			choose(r, arg, tensor_root(r, IR_AS(arg, var)->init), body, 0);
+			choose(r, arg, tensor_root(r, next), body, 1);
 		}
 		set_root(r, results->at[i], tensor_root(r, arg));
 	}
@@ -194,8 +217,8 @@ static void if_roots(struct tensor_roots *r, const struct ir_if *s)
 			continue;
 		if (x != y && (!is_made_after(r, x, before) || !is_made_after(r, y, before) ||
 			       is_repeated(r, &a->values, i) || is_repeated(r, &b->values, i))) {
-			choose(r, var, x, false);
-			choose(r, var, y, false);
+			choose(r, var, x, &s->node, 0);
+			choose(r, var, y, &s->node, 1);
 		}
 		set_root(r, var, x == y ? x : var);	/* each branch makes it: one tensor */
 	}
@@ -235,6 +258,7 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 
 	do {	/* a carried value that is exchanged may change what others are */
 		before = r.chosen.n;
+		forget_sources(&r);
 		for (i = 0; i < f->params.n; i++)
 			set_root(&r, f->params.at[i], f->params.at[i]);
 		find_roots(&r, f->body);
@@ -244,9 +268,7 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 
 /* ---- Overlaps ---- */
 
-/* Notes @tensor's root in @set, and all that it is or, with @maybe, may be a part of. */
-static void note(const struct tensor_roots *r, bool maybe, struct var_map *set,
-		 struct ir_node *tensor)
+void tensor_sources(const struct tensor_roots *r, struct ir_node *tensor, struct var_map *set)
 {
 	struct ir_node *root = tensor_root(r, tensor);
 	const struct tensor_source *s;
@@ -254,30 +276,89 @@ static void note(const struct tensor_roots *r, bool maybe, struct var_map *set,
 	if (var_map_get(set, root))
 		return;
 	var_map_set(set, root, root);
-	for (s = var_map_get(&r->chosen, root); s; s = s->next)
-		if (s->part || maybe)
-			note(r, maybe, set, s->root);
+	for (s = sources_of(r, root); s; s = s->next)
+		tensor_sources(r, s->root, set);
 }
 
-void tensor_sources(const struct tensor_roots *r, struct ir_node *tensor, struct var_map *set)
+/* What @root is a part of, whatever happens; itself when it is no part. */
+static struct ir_node *whole_of(const struct tensor_roots *r, struct ir_node *root)
 {
-	note(r, true, set, tensor);
+	const struct tensor_source *s = sources_of(r, root);
+
+	for (; s && !s->merge; s = sources_of(r, root))
+		root = s->root;
+	return root;
+}
+
+struct pairs {
+	const struct tensor_roots *r;
+	struct var_map seen;		/* root -> var_map of those that it was compared with */
+};
+
+static bool is_new_pair(struct pairs *p, const struct ir_node *x, const struct ir_node *y)
+{
+	struct var_map *with = var_map_get(&p->seen, x);
+
+	if (!with) {
+		with = px_new(p->r->px, struct var_map);
+		with->px = p->r->px;
+		var_map_set(&p->seen, x, with);
+	}
+	if (var_map_get(with, y))
+		return false;
+	var_map_set(with, y, (void *)with);
+	return true;
+}
+
+/*
+ * Values that one loop carries, or one branch gives, are the same when they are in one of its ways;
+ * of others the younger one is followed to what it may be.
+ */
+static bool may_meet(struct pairs *p, struct ir_node *x, struct ir_node *y)
+{
+	const struct tensor_source *s, *t;
+	struct ir_node *older;
+
+	x = whole_of(p->r, x);
+	y = whole_of(p->r, y);
+	s = sources_of(p->r, x);
+	t = sources_of(p->r, y);
+	if (x == y || (!s && !t))
+		return x == y;
+	if (!is_new_pair(p, x, y))
+		return false;
+	if (s && t && s->merge == t->merge) {
+		for (; s; s = s->next)
+			for (t = sources_of(p->r, y); t; t = t->next)
+				if (s->way == t->way && may_meet(p, s->root, t->root))
+					return true;
+		return false;
+	}
+	older = y;
+	if (!s || (t && (uintptr_t)var_map_get(&p->r->born, y) >
+			(uintptr_t)var_map_get(&p->r->born, x))) {
+		s = t;
+		older = x;
+	}
+	for (; s; s = s->next)
+		if (may_meet(p, s->root, older))
+			return true;
+	return false;
 }
 
 bool tensor_overlap(const struct tensor_roots *r, struct ir_node *a, struct ir_node *b, bool maybe)
 {
+	struct pairs p = { .r = r, .seen = { .px = r->px } };
 	struct ir_node *x = tensor_root(r, a), *y = tensor_root(r, b);
-	struct var_map of_x = { .px = r->px }, of_y = { .px = r->px };
-	size_t i;
 
-	if (x == y || (!tensor_is_chosen(r, x) && !tensor_is_chosen(r, y)))
-		return x == y;
-	note(r, maybe, &of_x, x);
-	note(r, maybe, &of_y, y);
-	for (i = 0; i < of_x.room; i++)
-		if (of_x.slots[i].key && var_map_get(&of_y, of_x.slots[i].key))
-			return true;
-	return false;
+	return maybe ? may_meet(&p, x, y) : whole_of(r, x) == whole_of(r, y);
+}
+
+bool tensor_is_part(const struct tensor_roots *r, const struct ir_node *root)
+{
+	const struct tensor_source *s = sources_of(r, root);
+
+	return s && !s->merge;
 }
 
 /* ---- Directions ---- */
@@ -313,7 +394,7 @@ static void find_operator(struct accesses *a, const struct ir_call *call)
 
 		if (!arg || arg->type->kind != TY_TENSOR)
 			continue;
-		note(a->r, true, (int)i == written ? &a->written : &a->read, arg);
+		tensor_sources(a->r, arg, (int)i == written ? &a->written : &a->read);
 		if ((int)i == written && call->op->rule == rule_store && covers(call) && !a->nested)
 			var_map_set(&a->covered, tensor_root(a->r, arg), arg);
 	}
@@ -328,9 +409,9 @@ static void find_call(struct accesses *a, const struct ir_call *call)
 		if (call->args.at[i]->type->kind != TY_TENSOR)
 			continue;
 		if (callee->directions[i] != DIR_OUT)
-			note(a->r, true, &a->read, call->args.at[i]);
+			tensor_sources(a->r, call->args.at[i], &a->read);
 		if (callee->directions[i] != DIR_IN)
-			note(a->r, true, &a->written, call->args.at[i]);
+			tensor_sources(a->r, call->args.at[i], &a->written);
 	}
 }
 

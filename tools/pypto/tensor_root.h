@@ -15,7 +15,7 @@ struct tensor_roots {
 	struct px *px;
 	const struct ir_program *program;
 	struct var_map of;		/* tensor -> its root */
-	struct var_map chosen;		/* root -> struct tensor_source: what it may be (part of) */
+	struct var_map chosen;		/* root -> list of struct tensor_source: what it may be (part of) */
 	struct var_map born;		/* root -> its number in order of definition, from 1 */
 	struct var_map tuples;		/* variable -> what made the tuple */
 	uintptr_t next;
@@ -26,6 +26,7 @@ struct tensor_roots tensor_roots(struct px *px, const struct ir_program *program
 /* The root of @value; itself for a parameter, a new tensor and a chosen one. */
 struct ir_node *tensor_root(const struct tensor_roots *r, struct ir_node *value);
 bool tensor_is_chosen(const struct tensor_roots *r, const struct ir_node *root);
+bool tensor_is_part(const struct tensor_roots *r, const struct ir_node *root);
 /* Whether one is a reshape() of the other; extents that are computed may be equal. */
 bool tensor_reshaped(const struct ir_node *a, const struct ir_node *b);
 /* Whether both are views of one tensor; with @maybe, whether loops or branches may make them so. */
