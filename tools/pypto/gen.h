@@ -71,11 +71,15 @@ bool gen_counts_up(const struct ir_for *s);
 
 /* ---- Pipes and clusters (gen_pipe.c, gen_free.c) ---- */
 
+#define PIPE_SLOTS	8
+
 /* Number of the pipe at parameter @param: the same at both ends, different for different pipes. */
 unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
 			     const struct ir_function *f, uint32_t param);
 /* Mistakes for what breaks the rules of section 15.4. Return: 0, or -EINVAL. */
 int gen_check_groups(struct px *px, const struct ir_program *program, const struct ir_function *f);
+/* The call of an assignment that pops a tile; NULL: another statement. */
+const struct ir_call *gen_pop_of(const struct ir_node *stmt);
 /* @frees[k] gets the pipes of which a slot is free behind statement @k of @stmts. */
 void gen_frees(struct px *px, const struct ir_list *stmts, struct ir_list *frees);
 

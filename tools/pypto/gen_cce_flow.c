@@ -354,8 +354,6 @@ static void unpack_extent(struct pto_gen *g, const struct ir_node *extent)
 
 /* ---- Pipes ---- */
 
-#define SLOTS	8
-
 static void put_pipe(struct pto_gen *g, uint32_t p)
 {
 	const struct ir_node *var = g->f->params.at[p];
@@ -364,7 +362,7 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 	bool to_vector = pops == (g->core == CORE_VECTOR);
 	int64_t bytes = pto_dim(&var->type->shape, 1) * pto_dim(&var->type->shape, 0) *
 			(dtype_info(var->type->dtype)->bits + 7) / 8;
-	int local = g->arch == ARCH_A5 ? 2 : SLOTS;
+	int local = g->arch == ARCH_A5 ? 2 : PIPE_SLOTS;
 	const char *at = "0";
 
 	if (pops) {
@@ -373,7 +371,7 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 	}
 	pto_line(g, "TPipe<%u, Direction::%s, %lld, %d, %d, true> %s(nullptr, %s, %s);",
 		 2 * gen_pipe_number(g->px, g->program, g->f, p),
-		 to_vector ? "DIR_C2V" : "DIR_V2C", (long long)bytes, SLOTS, local, name,
+		 to_vector ? "DIR_C2V" : "DIR_V2C", (long long)bytes, PIPE_SLOTS, local, name,
 		 to_vector ? at : "0", to_vector ? "0" : at);
 }
 

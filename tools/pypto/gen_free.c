@@ -27,7 +27,7 @@ static bool find_use(void *data, struct ir_node *node)
 	return true;
 }
 
-static const struct ir_call *pop_of(const struct ir_node *stmt)
+const struct ir_call *gen_pop_of(const struct ir_node *stmt)
 {
 	const struct ir_assign *a = IR_AS(stmt, assign);
 	const struct ir_call *call;
@@ -61,7 +61,7 @@ void gen_frees(struct px *px, const struct ir_list *stmts, struct ir_list *frees
 	uint32_t i;
 
 	for (i = 0; i < stmts->n; i++) {
-		const struct ir_call *pop = pop_of(stmts->at[i]);
+		const struct ir_call *pop = gen_pop_of(stmts->at[i]);
 		int64_t last = pop ? last_use(stmts, i) : -1, k;
 
 		if (last < 0)

@@ -132,20 +132,27 @@ unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
 /* ---- Pushes and pops ---- */
 
 struct count {
-	const struct ir_node *pipe;
+	const struct ir_node *pipe;	/* counts what goes through it; NULL: counts @call */
+	const struct ir_call *call;
 	int64_t n, times;	/* -1: not constant, or beyond 64 bits */
 };
 
 static void count_body(struct count *c, struct ir_node *body);
 
+static bool is_counted(const struct count *c, const struct ir_call *call)
+{
+	if (!c->pipe)
+		return call == c->call;
+	return call->op && call->args.n &&
+	       (call->op->rule == rule_tpop || call->op->rule == rule_tpush) &&
+	       call->args.at[call->args.n - 1] == c->pipe;
+}
+
 static bool count_calls(void *data, struct ir_node *node)
 {
 	struct count *c = data;
-	const struct ir_call *call = IR_AS(node, call);
 
-	if (node->kind == IR_CALL && call->op && call->args.n &&
-	    (call->op->rule == rule_tpop || call->op->rule == rule_tpush) &&
-	    call->args.at[call->args.n - 1] == c->pipe &&
+	if (node->kind == IR_CALL && is_counted(c, IR_AS(node, call)) &&
 	    (c->n < 0 || c->times < 0 || __builtin_add_overflow(c->n, c->times, &c->n)))
 		c->n = -1;
 	return true;
@@ -182,6 +189,9 @@ static void count_stmt(struct count *c, struct ir_node *stmt)
 		if (IR_AS(stmt, if)->else_body)
 			count_nested(c, IR_AS(stmt, if)->else_body, -1);
 		break;
+	case IR_SCOPE:
+		count_body(c, IR_AS(stmt, scope)->body);
+		break;
 	case IR_OPS:
 	case IR_SEQ:
 		count_body(c, stmt);
@@ -209,6 +219,61 @@ static int64_t transfers(const struct end *e)
 	return c.n;
 }
 
+static bool holds(struct ir_node *body, const struct ir_call *call)
+{
+	struct count c = { .call = call, .times = 1 };
+
+	if (body)
+		ir_walk(body, count_calls, &c);
+	return c.n;
+}
+
+/* The body of @stmt that both calls are in; NULL: there is none. */
+static struct ir_node *body_with(struct ir_node *stmt, const struct ir_call *a,
+				 const struct ir_call *b)
+{
+	struct ir_node *bodies[2] = { NULL, NULL };
+	int i;
+
+	if (stmt->kind == IR_FOR)
+		bodies[0] = IR_AS(stmt, for)->body;
+	if (stmt->kind == IR_WHILE)
+		bodies[0] = IR_AS(stmt, while)->body;
+	if (stmt->kind == IR_SCOPE)
+		bodies[0] = IR_AS(stmt, scope)->body;
+	if (stmt->kind == IR_IF) {
+		bodies[0] = IR_AS(stmt, if)->then_body;
+		bodies[1] = IR_AS(stmt, if)->else_body;
+	}
+	for (i = 0; i < 2; i++)
+		if (holds(bodies[i], a) && holds(bodies[i], b))
+			return bodies[i];
+	return NULL;
+}
+
+/* The innermost body that both calls are in: it runs both of them as often. */
+static struct ir_node *common_body(struct px *px, struct ir_node *body, const struct ir_call *a,
+				   const struct ir_call *b)
+{
+	struct ir_list stmts = ir_flat(px, body);
+	struct ir_node *inner = NULL;
+	uint32_t i;
+
+	for (i = 0; i < stmts.n && !inner; i++)
+		inner = body_with(stmts.at[i], a, b);
+	return inner ? common_body(px, inner, a, b) : body;
+}
+
+/* What an end moves while @body runs; -1: that is not constant. */
+static int64_t transfers_in(struct ir_node *body, const struct end *e)
+{
+	struct count c = { .call = e->call, .times = 1 };
+	int64_t n = transfers(e);
+
+	count_body(&c, body);
+	return n < 0 || c.n < 0 || __builtin_mul_overflow(n, c.n, &n) ? -1 : n;
+}
+
 /* ---- Rules ---- */
 
 static void mistake(struct px *px, const struct end *e, const char *hint, const char *text)
@@ -224,9 +289,11 @@ static const char *name_of(struct px *px, const struct end *e)
 	return gen_base_name(px, IR_AS(e->pipe->def, var)->name);
 }
 
-static void check_counts(struct px *px, const struct end *out, const struct end *in)
+static void check_counts(struct orch *o, const struct end *out, const struct end *in)
 {
-	int64_t pushes = transfers(out), pops = transfers(in);
+	struct ir_node *body = common_body(o->px, o->f->body, out->call, in->call);
+	int64_t pushes = transfers_in(body, out), pops = transfers_in(body, in);
+	struct px *px = o->px;
 
 	if (pushes >= 0 && pops >= 0 && pushes != pops)
 		mistake(px, in, "Every push must be popped before the scope ends",
@@ -238,8 +305,9 @@ static void check_counts(struct px *px, const struct end *out, const struct end 
 			 name_of(px, out));
 }
 
-static void check_pair(struct px *px, const struct end *out, const struct end *in)
+static void check_pair(struct orch *o, const struct end *out, const struct end *in)
 {
+	struct px *px = o->px;
 	enum gen_core from = gen_core(px, out->callee), to = gen_core(px, in->callee);
 
 	if (out->cluster != in->cluster)
@@ -251,7 +319,7 @@ static void check_pair(struct px *px, const struct end *out, const struct end *i
 			px_printf(px, "Pipe '%s' connects two %s kernels", name_of(px, out),
 				  from == CORE_CUBE ? "cube" : "vector"));
 	else
-		check_counts(px, out, in);
+		check_counts(o, out, in);
 }
 
 /* The other ends of the pipe of end @i. */
@@ -287,7 +355,7 @@ static void check_pipe(struct px *px, const struct ends *s, const struct end *e)
 			px_printf(px, "Pipe '%s' has no %s", name_of(px, e),
 				  n_out ? "consumer" : "producer"));
 	else
-		check_pair(px, out, in);
+		check_pair(s->o, out, in);
 }
 
 static bool check_blocks(void *data, struct ir_node *node)

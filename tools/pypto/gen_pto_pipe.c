@@ -8,8 +8,6 @@
 
 #include "gen_pto.h"
 
-#define SLOTS	8
-
 static int64_t slot_bytes(const struct ir_type *pipe)
 {
 	return pto_dim(&pipe->shape, 1) * pto_dim(&pipe->shape, 0) *
@@ -29,7 +27,7 @@ static const char *pipe_op(struct pto_gen *g, const char *verb)
 static const char *local_buffer(struct pto_gen *g, unsigned int number, int64_t bytes, bool pops)
 {
 	const char *zero = pto_constant(g, 0, "i32").name, *buffer, *at;
-	int64_t slots = g->arch == ARCH_A5 ? 2 : SLOTS;
+	int64_t slots = g->arch == ARCH_A5 ? 2 : PIPE_SLOTS;
 
 	if (!pops)
 		return zero;
@@ -57,7 +55,7 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 		    local);
 	pto_line(g, "pto.%s_initialize_pipe {id = %u, dir_mask = %d, slot_size = %lld, slot_num = %d, flag_base = %u, nosplit = true} (%s)",
 		 g->core == CORE_CUBE ? "aic" : "aiv", number, to_vector ? 1 : 2, (long long)bytes,
-		 SLOTS, 2 * number, text_str(&buffers));
+		 PIPE_SLOTS, 2 * number, text_str(&buffers));
 	var_map_set(&g->pipes, var, px_printf(g->px, "%u", number));
 }
 

@@ -30,6 +30,7 @@ struct memrefs {
 	struct var_map tuples;		/* variable -> the tuple that was made for it */
 	struct memref_branch *branch;
 	struct var_map members;		/* memref -> struct ir_list: variables in it */
+	struct var_map slots;		/* memref of a pipe's slot -> the tile popped into it */
 	struct ir_list allocs;		/* not in DDR, in order */
 	uint64_t next_id;
 	unsigned int next_move;
@@ -76,6 +77,16 @@ struct ir_node *memref_copy(struct memrefs *m, struct ir_node *value, struct ir_
 void memref_for(struct memrefs *m, struct ir_for *s);
 void memref_while(struct memrefs *m, struct ir_while *s);
 void memref_if(struct memrefs *m, struct ir_if *s);
+
+/*
+ * memref_pipe.c: rewrites statement @i of @stmts when it pops a tile; false: it does not. A tile
+ * whose slot is needed before the tile's last use gets a copy.
+ */
+bool memref_pop(struct memrefs *m, const struct ir_list *stmts, uint32_t i);
+static inline bool memref_is_slot(const struct memrefs *m, const struct ir_memref *buffer)
+{
+	return var_map_get(&m->slots, &buffer->node);
+}
 
 /*
  * pass_memref.c: @body rewritten. @buffers: where the values of its yield are to be, NULL where it

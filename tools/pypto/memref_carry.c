@@ -233,6 +233,8 @@ static bool may_take(struct memrefs *m, const struct ir_list *iter_args, uint32_
 	const struct life_var *v = life_find(&m->life, init);
 	uint32_t j;
 
+	if (memref_is_slot(m, memref_of(m, init)))
+		return false;
 	for (j = 0; j < i; j++)
 		if (memref_of(m, IR_AS(iter_args->at[j], var)->init) == memref_of(m, init))
 			return false;
@@ -344,6 +346,7 @@ static struct ir_memref *taken(struct memrefs *m, const struct ir_if *s, uint32_
 	uint32_t j;
 
 	if (!buffer || buffer->space == MS_VEC || buffer->space == MS_DDR ||
+	    memref_is_slot(m, buffer) ||
 	    buffer->size != type_bytes(s->return_vars.at[i]->type) ||
 	    !memref_free(m, buffer, life_end(&m->life, &s->node), UINT32_MAX))
 		return NULL;

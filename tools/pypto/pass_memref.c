@@ -375,7 +375,8 @@ struct ir_node *memref_body(struct memrefs *m, struct ir_node *body, struct ir_m
 
 	m->out = &out;
 	for (i = 0; i < stmts.n; i++)
-		memref_stmt(m, stmts.at[i], buffers);
+		if (!memref_pop(m, &stmts, i))
+			memref_stmt(m, stmts.at[i], buffers);
 	m->out = outer;
 	return ir_body(m->px, out, body->span);
 }
@@ -404,7 +405,7 @@ static struct ir_function *init_function(struct px *px, struct ir_function *old,
 {
 	struct memrefs m = { .px = px, .program = data, .f = old, .now = { .px = px },
 			     .of = { .px = px }, .wishes = { .px = px }, .members = { .px = px },
-			     .tuples = { .px = px } };
+			     .slots = { .px = px }, .tuples = { .px = px } };
 	struct ir_function *f = ir_copy(px, &old->node);
 	struct ir_list stmts = { 0 };
 	struct ir_node *body;
