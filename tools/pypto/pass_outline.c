@@ -443,11 +443,41 @@ static bool note_made(void *data, struct ir_node *node)
 	return true;
 }
 
+/*
+ * A kernel that returns one of several parameters: its callers would have to know which, to store
+ * into it.
+ */
+static void check_returns(struct px *px, const struct ir_program *program,
+			  const struct ir_function *f)
+{
+	const struct ir_values *values = ir_last(f->body, IR_RETURN);
+	struct tensor_roots roots = tensor_roots(px, program, f);
+	uint32_t i, k;
+
+	for (i = 0; values && i < values->values.n; i++) {
+		struct ir_node *value = values->values.at[i], *root = tensor_root(&roots, value);
+		struct var_map sources = { .px = px };
+
+		if (!tensor_is_chosen(&roots, root) || tensor_is_part(&roots, root))
+			continue;
+		tensor_sources(&roots, value, &sources);
+		for (k = 0; k < f->params.n && !var_map_get(&sources, f->params.at[k]); k++)
+			;
+		if (k < f->params.n)
+			diag_hint(px, diag_add(px, DIAG_COMPILE, values->node.span,
+					       "'%s' is a different tensor in different ways through the kernel",
+					       gen_written_name(px, value)),
+				  "Return one parameter, or write into a tensor that the caller gives");
+	}
+}
+
 static void outline_function(struct outline *o, const struct ir_program *program,
 			     struct ir_function *old)
 {
 	struct ir_function *f = ir_copy(o->px, &old->node);
 
+	if (old->func_type == FN_INCORE || old->func_type == FN_BLOCK_INCORE)
+		check_returns(o->px, program, old);
 	if (old->func_type == FN_OPAQUE || old->func_type == FN_ORCHESTRATION)
 		f->body = outline_returns(o->px, program, old);
 	if (old->func_type == FN_OPAQUE)
