@@ -163,13 +163,52 @@ def test_a_tile_of_a_cube_core_that_cannot_stay_in_its_slot_is_refused():
     assert TO_CUBE.splitlines()[info.value.span.line - 1].strip() == "w = pl.tpop(p)"
 
 
+TWO_PIPES = '''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def v(self, cid: pl.Cluster, a: pl.Tensor[[64, 16], pl.FP16], b: pl.Tensor[[16, 32], pl.FP16],
+          o: pl.PIPE_OUT[pl.Tile[[16, 16], pl.FP16]], o2: pl.PIPE_OUT[pl.Tile[[16, 32], pl.FP16]]):
+        for i in pl.range(0, 64, 16):
+            pl.tpush(pl.load(b, [0, 0], [16, 32]), o2)
+            pl.tpush(pl.mul(pl.load(a, [i, 0], [16, 16]), 2.0), o)
+    @pl.function(type=pl.FunctionType.InCore)
+    def mm(self, cid: pl.Cluster, p: pl.PIPE_IN[pl.Tile[[16, 16], pl.FP16]], q: pl.PIPE_IN[pl.Tile[[16, 32], pl.FP16]],
+           y: pl.Out[pl.Tensor[[64, 32], pl.FP32]]) -> pl.Tensor[[64, 32], pl.FP32]:
+        for i in pl.range(0, 64, 16):
+            l = pl.move(pl.tpop(p), target_memory=pl.MemorySpace.Left)
+            r = pl.move(pl.tpop(q), target_memory=pl.MemorySpace.Right)
+            y = pl.store(pl.matmul(l, r), [i, 0], [16, 32], y)
+        return y
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[64, 16], pl.FP16], b: pl.Tensor[[16, 32], pl.FP16]) -> pl.Tensor[[64, 32], pl.FP32]:
+        cid = pl.allocate_cluster()
+        p = pl.create_pipe([16, 16], dtype=pl.FP16)
+        q = pl.create_pipe([16, 32], dtype=pl.FP16)
+        self.v(cid, a, b, p, q)
+        y = pl.create_tensor([64, 32], dtype=pl.FP32)
+        y = self.mm(cid, p, q, y)
+        return y
+'''
+
+
+def test_two_pipes_of_one_direction():
+    a, b = inputs((64, 16), (16, 32))
+    same(TWO_PIPES, [a, b], [2 * a.astype("float64") @ b.astype("float64")])
+    program = passes.PassManager.get_strategy("PTOAS").run_passes(pl.parse(TWO_PIPES))
+    for arch, slots in (0, 8), (1, 2):
+        found = _core.generate(program, "pto", "mm", arch)
+        assert re.findall(r"reserve_buffer {name = \"(\w+)\", size = (\d+)", found) == [("pipe0", str(slots * (512 + 1024)))]
+        assert re.findall(r"arith.addi %\d+, %c(\d+)_i32", found) == ["0", str(slots * 512)]
+
+
 GROUP = "p = pl.create_pipe([16, 32], dtype=pl.FP32)\nself.mm(cid, a, b, p)\ny = self.v(cid, p, y)"
 
 
 def described(times, *lines):
     """A program that pops four tiles, after the checks of its group; @lines stand for the calls."""
     text = consumer("for i in pl.range(4):\n    y = pl.store(pl.tpop(p), [i * 16, 0], [16, 32], y)", times)
-    text = text.replace("\n".join(f"        {line}" for line in GROUP.split("\n")), "\n".join(f"        {line}" for line in lines))
+    text = text.replace(GROUP.replace("\n", "\n        "), "\n        ".join(lines))
     text = text.replace("main(self, ", "main(self, n: pl.INT64, ")
     program = passes.PassManager.get_strategy("PTOAS").run_passes(pl.parse(text, "pipes.py"))
     with warnings.catch_warnings(record=True) as seen:

@@ -360,14 +360,13 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 	const char *name = var_map_get(&g->pipes, var);
 	bool pops = g->f->directions[p] == DIR_PIPE_IN;
 	bool to_vector = pops == (g->core == CORE_VECTOR);
-	int64_t bytes = pto_dim(&var->type->shape, 1) * pto_dim(&var->type->shape, 0) *
-			(dtype_info(var->type->dtype)->bits + 7) / 8;
+	int64_t bytes = pto_slot_bytes(var->type);
 	int local = g->arch == ARCH_A5 ? 2 : PIPE_SLOTS;
 	const char *at = "0";
 
 	if (pops) {
 		at = px_printf(g->px, "0x%llx", (unsigned long long)g->scratch_base);
-		g->scratch_base += local * bytes;
+		g->scratch_base = (g->scratch_base + local * bytes + 255) / 256 * 256;
 	}
 	pto_line(g, "TPipe<%u, Direction::%s, %lld, %d, %d, true> %s(nullptr, %s, %s);",
 		 2 * gen_pipe_number(g->px, g->program, g->f, p),

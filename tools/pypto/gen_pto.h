@@ -170,6 +170,8 @@ void pto_mask_settle(struct pto_gen *g);
 struct ir_list pto_stored(struct pto_gen *g, const struct ir_call *call);
 bool pto_pipe(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call);
 void pto_pipes(struct pto_gen *g);
+/* Bytes of what one push carries. */
+int64_t pto_slot_bytes(const struct ir_type *pipe);
 void pto_free(struct pto_gen *g, const struct ir_node *pipe);
 void pto_emit(struct pto_gen *g, const char *instr, struct pto_tile **ins, unsigned int n,
 	      const struct pto_tile *out);

@@ -8,10 +8,10 @@
 
 #include "gen_pto.h"
 
-static int64_t slot_bytes(const struct ir_type *pipe)
+int64_t pto_slot_bytes(const struct ir_type *pipe)
 {
 	return pto_dim(&pipe->shape, 1) * pto_dim(&pipe->shape, 0) *
-	       (dtype_info(pipe->dtype)->bits + 7) / 8;
+	       ((dtype_info(pipe->dtype)->bits + 7) / 8);
 }
 
 /* "tpop" and the side it comes from, for this core. */
@@ -23,30 +23,65 @@ static const char *pipe_op(struct pto_gen *g, const char *verb)
 			 g->core == CORE_CUBE ? "aiv" : "aic");
 }
 
-/* Where popped tiles arrive: memory of the consumer that the assembler places. */
-static const char *local_buffer(struct pto_gen *g, unsigned int number, int64_t bytes, bool pops)
+/* Memory of a consumer for tiles that arrive through its pipe @p; 0: it is the producer. */
+static int64_t local_bytes(struct pto_gen *g, uint32_t p)
 {
-	const char *zero = pto_constant(g, 0, "i32").name, *buffer, *at;
 	int64_t slots = g->arch == ARCH_A5 ? 2 : PIPE_SLOTS;
 
-	if (!pops)
-		return zero;
-	buffer = pto_temp(g);
+	if (g->f->directions[p] != DIR_PIPE_IN)
+		return 0;
+	return slots * pto_slot_bytes(g->f->params.at[p]->type);
+}
+
+/* Memory that the assembler places; a function has one such buffer for all its pipes. */
+struct arrivals {
+	const char *buffer;
+	int64_t bytes;		/* of the pipes before */
+};
+
+static int64_t aligned(int64_t bytes)
+{
+	return (bytes + 255) / 256 * 256;
+}
+
+static void reserve(struct pto_gen *g, struct arrivals *a, uint32_t first)
+{
+	int64_t bytes = 0;
+	uint32_t p;
+
+	for (p = 0; p < g->f->params.n; p++)
+		if (local_bytes(g, p))
+			bytes = aligned(bytes) + local_bytes(g, p);
+	a->buffer = pto_temp(g);
 	pto_line(g, "%s = pto.reserve_buffer {name = \"pipe%u\", size = %lld, location = #pto.address_space<%s>, auto = true} -> i32",
-		 buffer, number, (long long)(slots * bytes), g->core == CORE_CUBE ? "mat" : "vec");
+		 a->buffer, gen_pipe_number(g->px, g->program, g->f, first), (long long)bytes,
+		 g->core == CORE_CUBE ? "mat" : "vec");
+}
+
+/* Where popped tiles arrive. */
+static const char *local_buffer(struct pto_gen *g, struct arrivals *a, uint32_t p)
+{
+	const char *offset, *at;
+
+	if (!local_bytes(g, p))
+		return pto_constant(g, 0, "i32").name;
+	offset = pto_constant(g, aligned(a->bytes), "i32").name;
+	if (!a->buffer)
+		reserve(g, a, p);
 	at = pto_temp(g);
-	pto_line(g, "%s = arith.addi %s, %s : i32", at, buffer, zero);
+	pto_line(g, "%s = arith.addi %s, %s : i32", at, a->buffer, offset);
+	a->bytes = aligned(a->bytes) + local_bytes(g, p);
 	return at;
 }
 
-static void put_pipe(struct pto_gen *g, uint32_t p)
+static void put_pipe(struct pto_gen *g, struct arrivals *a, uint32_t p)
 {
 	const struct ir_node *var = g->f->params.at[p];
 	bool pops = g->f->directions[p] == DIR_PIPE_IN;
 	bool to_vector = pops == (g->core == CORE_VECTOR);
 	unsigned int number = gen_pipe_number(g->px, g->program, g->f, p);
-	int64_t bytes = slot_bytes(var->type);
-	const char *local = local_buffer(g, number, bytes, pops);
+	int64_t bytes = pto_slot_bytes(var->type);
+	const char *local = local_buffer(g, a, p);
 	struct text buffers = { .px = g->px };
 
 	if (g->arch == ARCH_A2A3)
@@ -61,11 +96,12 @@ static void put_pipe(struct pto_gen *g, uint32_t p)
 
 void pto_pipes(struct pto_gen *g)
 {
+	struct arrivals a = { 0 };
 	uint32_t p;
 
 	for (p = 0; p < g->f->params.n; p++)
 		if (g->f->params.at[p]->type->kind == TY_PIPE)
-			put_pipe(g, p);
+			put_pipe(g, &a, p);
 }
 
 /* ---- Uses ---- */
