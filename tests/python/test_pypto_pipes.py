@@ -202,6 +202,68 @@ def test_two_pipes_of_one_direction():
         assert re.findall(r"arith.addi %\d+, %c(\d+)_i32", found) == ["0", str(slots * 512)]
 
 
+CONSUMERS = '''
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def mm(self, cid: pl.Cluster, a: pl.Tensor[[64, 16], pl.FP16], b: pl.Tensor[[16, 16], pl.FP16],
+           o: pl.PIPE_OUT[pl.Tile[[16, 16], pl.FP32]], o2: pl.PIPE_OUT[pl.Tile[[16, 16], pl.FP32]]):
+        r = pl.move(pl.load(b, [0, 0], [16, 16], target_memory=pl.MemorySpace.Mat), target_memory=pl.MemorySpace.Right)
+        for i in pl.range(0, 32, 16):
+            t = pl.load(a, [i, 0], [16, 16], target_memory=pl.MemorySpace.Mat)
+            pl.tpush(pl.matmul(pl.move(t, target_memory=pl.MemorySpace.Left), r), o)
+            u = pl.load(a, [i + 32, 0], [16, 16], target_memory=pl.MemorySpace.Mat)
+            pl.tpush(pl.matmul(pl.move(u, target_memory=pl.MemorySpace.Left), r), o2)
+    @pl.function(type=pl.FunctionType.InCore)
+    def v(self, cid: pl.Cluster, p: pl.PIPE_IN[pl.Tile[[16, 16], pl.FP32]], y: pl.Out[pl.Tensor[[32, 16], pl.FP32]]
+          ) -> pl.Tensor[[32, 16], pl.FP32]:
+        for i in pl.range(2):
+            y = pl.store(pl.relu(pl.tpop(p)), [i * 16, 0], [16, 16], y)
+        return y
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[64, 16], pl.FP16], b: pl.Tensor[[16, 16], pl.FP16]
+             ) -> tuple[pl.Tensor[[32, 16], pl.FP32], pl.Tensor[[32, 16], pl.FP32]]:
+        cid = pl.allocate_cluster()
+        p = pl.create_pipe([16, 16], dtype=pl.FP32)
+        q = pl.create_pipe([16, 16], dtype=pl.FP32)
+        self.mm(cid, a, b, p, q)
+        y = pl.create_tensor([32, 16], dtype=pl.FP32)
+        z = pl.create_tensor([32, 16], dtype=pl.FP32)
+        y = self.v(cid, p, y)
+        z = self.v(cid, q, z)
+        return y, z
+'''
+
+
+def kernels_of(text):
+    program = passes.PassManager.get_strategy("PTOAS").run_passes(pl.parse(text))
+    assert ir.structural_equal(pl.parse(str(program)), program)
+    return [name for name, _, _ in _core.describe_program(program)[1]]
+
+
+def test_one_producer_of_two_consumers():
+    a, b = inputs((64, 16), (16, 16))
+    wanted = np.maximum(a.astype("float64") @ b.astype("float64"), 0)
+    same(CONSUMERS, [a, b], [wanted[:32], wanted[32:]])
+    assert kernels_of(CONSUMERS) == ["mm", "v", "v_1"]
+
+
+def test_pipes_of_different_clusters_need_no_copies():
+    group = "        y = self.v(cid, p, y)\n"
+    text = consumer("for i in pl.range(4):\n    y = pl.store(pl.tpop(p), [i * 16, 0], [16, 32], y)")
+    again = "".join(f"        {line}\n" for line in [CREATE, PRODUCE, CONSUME])
+    assert kernels_of(text.replace(group, group + again)) == ["mm", "mm_1", "v", "v_1"]
+    assert kernels_of(text.replace(group, group + "        cid = pl.allocate_cluster()\n" + again)) == ["mm", "v"]
+
+
+def test_pipes_that_kernels_would_confuse_are_refused():
+    names = passes.PassManager.get_strategy("PTOAS").names
+    program = passes.PassManager(names[:names.index("InitMemRef")]).run_passes(pl.parse(CONSUMERS))
+    with pytest.raises(pl.CompileError, match="Pipes 'p' and 'q' of one cluster go through the same kernels") as info:
+        _core.describe_program(program)
+    assert CONSUMERS.splitlines()[info.value.span.line - 1].strip() == "z = self.v(cid, q, z)"
+
+
 GROUP = "p = pl.create_pipe([16, 32], dtype=pl.FP32)\nself.mm(cid, a, b, p)\ny = self.v(cid, p, y)"
 
 

@@ -69,13 +69,15 @@ bool gen_is_nonnegative(const struct ir_node *e, const struct var_map *facts);
 /* Whether "i += step" counts the loop: the step is a positive constant that exceeds no number. */
 bool gen_counts_up(const struct ir_for *s);
 
-/* ---- Pipes and clusters (gen_pipe.c, gen_free.c) ---- */
+/* ---- Pipes and clusters (gen_pipe.c, gen_pipe_copy.c, gen_free.c) ---- */
 
 #define PIPE_SLOTS	8
 
 /* Number of the pipe at parameter @param: the same at both ends, different for different pipes. */
 unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
 			     const struct ir_function *f, uint32_t param);
+/* @program with a copy of each kernel that gets different pipes of a cluster. */
+struct ir_program *gen_copy_kernels(struct px *px, struct ir_program *program);
 /* Mistakes for what breaks the rules of section 15.4. Return: 0, or -EINVAL. */
 int gen_check_groups(struct px *px, const struct ir_program *program, const struct ir_function *f);
 /* The call of an assignment that pops a tile; NULL: another statement. */

@@ -6,25 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gen_orch.h"
-
-#define MAX_ENDS	64
-
-/* One pipe argument of one call. */
-struct end {
-	const struct ir_call *call;
-	const struct ir_function *callee;
-	const struct entity *pipe, *cluster;
-	uint32_t param;
-	uint8_t direction;
-};
-
-struct ends {
-	struct orch *o;
-	struct end at[MAX_ENDS];
-	unsigned int n;
-	bool too_many;
-};
+#include "gen_pipe.h"
 
 static const struct entity *cluster_of(struct orch *o, const struct ir_call *call)
 {
@@ -38,7 +20,7 @@ static const struct entity *cluster_of(struct orch *o, const struct ir_call *cal
 
 static bool find_ends(void *data, struct ir_node *node)
 {
-	struct ends *s = data;
+	struct pipe_ends *s = data;
 	const struct ir_call *call = IR_AS(node, call);
 	const struct ir_function *callee;
 	uint32_t i;
@@ -49,11 +31,11 @@ static bool find_ends(void *data, struct ir_node *node)
 	for (i = 0; callee && i < call->args.n && i < callee->params.n; i++) {
 		if (callee->directions[i] != DIR_PIPE_IN && callee->directions[i] != DIR_PIPE_OUT)
 			continue;
-		if (s->n == MAX_ENDS) {
+		if (s->n == PIPE_ENDS) {
 			s->too_many = true;
 			return true;
 		}
-		s->at[s->n++] = (struct end){
+		s->at[s->n++] = (struct pipe_end){
 			.call = call, .callee = callee, .param = i,
 			.direction = callee->directions[i],
 			.pipe = orch_entity(s->o, call->args.at[i]),
@@ -63,10 +45,10 @@ static bool find_ends(void *data, struct ir_node *node)
 	return true;
 }
 
-static struct ends *ends_of(struct px *px, const struct ir_program *program,
-			    const struct ir_function *f)
+struct pipe_ends *pipe_ends_of(struct px *px, const struct ir_program *program,
+			       const struct ir_function *f)
 {
-	struct ends *s = px_new(px, struct ends);
+	struct pipe_ends *s = px_new(px, struct pipe_ends);
 
 	s->o = orch_new(px, program, f);
 	if (!s->o)
@@ -74,7 +56,7 @@ static struct ends *ends_of(struct px *px, const struct ir_program *program,
 	ir_walk(f->body, find_ends, s);
 	if (s->too_many)
 		diag_add(px, DIAG_COMPILE, f->node.span, "More than %d pipe arguments in '%s'",
-			 MAX_ENDS, f->name);
+			 PIPE_ENDS, f->name);
 	return s;
 }
 
@@ -84,7 +66,7 @@ static struct ends *ends_of(struct px *px, const struct ir_program *program,
  * Ends that a pipe or a kernel's parameter has in common are one pipe: its lowest end's
  * position.
  */
-static void label(const struct ends *s, unsigned int *labels)
+static void label(const struct pipe_ends *s, unsigned int *labels)
 {
 	bool changed = true;
 	unsigned int i, k;
@@ -109,8 +91,8 @@ unsigned int gen_pipe_number(struct px *px, const struct ir_program *program,
 			     const struct ir_function *f, uint32_t param)
 {
 	const struct ir_function *orch = gen_orchestration_of(px, program);
-	struct ends *s = orch ? ends_of(px, program, orch) : NULL;
-	unsigned int labels[MAX_ENDS], number = 0, i;
+	struct pipe_ends *s = orch ? pipe_ends_of(px, program, orch) : NULL;
+	unsigned int labels[PIPE_ENDS], number = 0, i;
 	uint32_t p;
 
 	if (s)
@@ -211,7 +193,7 @@ static void count_body(struct count *c, struct ir_node *body)
 }
 
 /* How often a kernel pushes into or pops from its parameter; -1: that is not constant. */
-static int64_t transfers(const struct end *e)
+static int64_t transfers(const struct pipe_end *e)
 {
 	struct count c = { .pipe = e->callee->params.at[e->param], .times = 1 };
 
@@ -265,7 +247,7 @@ static struct ir_node *common_body(struct px *px, struct ir_node *body, const st
 }
 
 /* What an end moves while @body runs; -1: that is not constant. */
-static int64_t transfers_in(struct ir_node *body, const struct end *e)
+static int64_t transfers_in(struct ir_node *body, const struct pipe_end *e)
 {
 	struct count c = { .call = e->call, .times = 1 };
 	int64_t n = transfers(e);
@@ -276,7 +258,7 @@ static int64_t transfers_in(struct ir_node *body, const struct end *e)
 
 /* ---- Rules ---- */
 
-static void mistake(struct px *px, const struct end *e, const char *hint, const char *text)
+static void mistake(struct px *px, const struct pipe_end *e, const char *hint, const char *text)
 {
 	struct diag *d = diag_add(px, DIAG_COMPILE, e->call->node.span, "%s", text);
 
@@ -284,12 +266,12 @@ static void mistake(struct px *px, const struct end *e, const char *hint, const 
 		diag_hint(px, d, "%s", hint);
 }
 
-static const char *name_of(struct px *px, const struct end *e)
+static const char *name_of(struct px *px, const struct pipe_end *e)
 {
 	return gen_base_name(px, IR_AS(e->pipe->def, var)->name);
 }
 
-static void check_counts(struct orch *o, const struct end *out, const struct end *in)
+static void check_counts(struct orch *o, const struct pipe_end *out, const struct pipe_end *in)
 {
 	struct ir_node *body = common_body(o->px, o->f->body, out->call, in->call);
 	int64_t pushes = transfers_in(body, out), pops = transfers_in(body, in);
@@ -305,7 +287,7 @@ static void check_counts(struct orch *o, const struct end *out, const struct end
 			 name_of(px, out));
 }
 
-static void check_pair(struct orch *o, const struct end *out, const struct end *in)
+static void check_pair(struct orch *o, const struct pipe_end *out, const struct pipe_end *in)
 {
 	struct px *px = o->px;
 	enum gen_core from = gen_core(px, out->callee), to = gen_core(px, in->callee);
@@ -323,8 +305,8 @@ static void check_pair(struct orch *o, const struct end *out, const struct end *
 }
 
 /* The other ends of the pipe of end @i. */
-static unsigned int ends_on(const struct ends *s, const struct entity *pipe, uint8_t direction,
-			    const struct end **found)
+static unsigned int ends_on(const struct pipe_ends *s, const struct entity *pipe, uint8_t direction,
+			    const struct pipe_end **found)
 {
 	unsigned int n = 0, i;
 
@@ -337,9 +319,9 @@ static unsigned int ends_on(const struct ends *s, const struct entity *pipe, uin
 	return n;
 }
 
-static void check_pipe(struct px *px, const struct ends *s, const struct end *e)
+static void check_pipe(struct px *px, const struct pipe_ends *s, const struct pipe_end *e)
 {
-	const struct end *out = NULL, *in = NULL;
+	const struct pipe_end *out = NULL, *in = NULL;
 	unsigned int n_out = ends_on(s, e->pipe, DIR_PIPE_OUT, &out);
 	unsigned int n_in = ends_on(s, e->pipe, DIR_PIPE_IN, &in);
 
@@ -358,9 +340,31 @@ static void check_pipe(struct px *px, const struct ends *s, const struct end *e)
 		check_pair(s->o, out, in);
 }
 
+/* The kernels of different pipes of a cluster know them by different numbers. */
+static void check_numbers(struct px *px, const struct pipe_ends *s)
+{
+	unsigned int labels[PIPE_ENDS], i, k;
+
+	label(s, labels);
+	for (i = s->n; i--;) {
+		for (k = 0; k < i; k++) {
+			const struct pipe_end *a = &s->at[k], *b = &s->at[i];
+
+			if (labels[i] != labels[k] || a->pipe == b->pipe ||
+			    a->cluster != b->cluster || !a->pipe || !b->pipe)
+				continue;
+			diag_hint(px, diag_add(px, DIAG_COMPILE, b->call->node.span,
+					       "Pipes '%s' and '%s' of one cluster go through the same kernels",
+					       name_of(px, a), name_of(px, b)),
+				  "Write the kernel once more for the second pipe");
+			return;
+		}
+	}
+}
+
 static bool check_blocks(void *data, struct ir_node *node)
 {
-	struct ends *s = data;
+	struct pipe_ends *s = data;
 	const struct ir_call *call = IR_AS(node, call);
 	const struct entity *cluster;
 	const struct ir_node *count;
@@ -384,7 +388,7 @@ static bool check_blocks(void *data, struct ir_node *node)
 
 int gen_check_groups(struct px *px, const struct ir_program *program, const struct ir_function *f)
 {
-	struct ends *s = ends_of(px, program, f);
+	struct pipe_ends *s = pipe_ends_of(px, program, f);
 	unsigned int i, k;
 
 	if (!s)
@@ -396,5 +400,7 @@ int gen_check_groups(struct px *px, const struct ir_program *program, const stru
 		if (k == i && s->at[i].pipe)
 			check_pipe(px, s, &s->at[i]);
 	}
+	if (!px->n_errors)
+		check_numbers(px, s);
 	return px->n_errors ? -EINVAL : 0;
 }

@@ -432,5 +432,6 @@ struct ir_program *pass_init_memref(struct px *px, struct ir_program *program,
 				    const struct pass_options *options)
 {
 	platform_check(px, program, options->arch);
+	program = gen_copy_kernels(px, program);
 	return pass_each(px, program, init_function, program);
 }
