@@ -123,13 +123,14 @@ static bool same_defs(struct compare *c, const struct ir_list *a, const struct i
 		      const char *name)
 {
 	size_t n = strlen(c->path);
-	uint32_t i;
+	uint32_t *order, i;
 
 	if (a->n != b->n)
 		return differ(c, "the numbers of variables differ");
+	order = ir_def_order(c->px, a);
 	for (i = 0; i < a->n; i++) {
-		snprintf(c->path + n, sizeof(c->path) - n, ".%s[%u]", name, i);
-		if (!same_def(c, a->at[i], b->at[i]))
+		snprintf(c->path + n, sizeof(c->path) - n, ".%s[%u]", name, order[i]);
+		if (!same_def(c, a->at[order[i]], b->at[order[i]]))
 			return false;
 	}
 	c->path[n] = '\0';

@@ -54,9 +54,9 @@ static int check_param(struct front *f, const struct py_node *arg, const struct 
 	return 0;
 }
 
-static int add_param(struct front *f, const struct py_node *arg)
+/* The parameter, which @direction describes. NULL with a mistake. */
+static struct ir_node *make_param(struct front *f, const struct py_node *arg, uint8_t *direction)
 {
-	struct ir_function *func = f->func;
 	struct annotation a;
 	struct ir_node *var;
 
@@ -64,16 +64,49 @@ static int add_param(struct front *f, const struct py_node *arg)
 		diag_hint(f->px, diag_add(f->px, DIAG_TYPE, arg->span,
 					  "Parameter '%s' missing type annotation", arg->name),
 			  example, arg->name);
-		return -EINVAL;
+		return NULL;
 	}
 	if (front_annotation(f, arg->x, true, &a) || check_param(f, arg, &a))
-		return -EINVAL;
+		return NULL;
 	var = ir_var(f->px, arg->name, a.type, arg->span);
-	func->directions[func->params.n] = a.direction;
-	list_push(f->px, &func->params, var);
+	*direction = a.direction;
 	bind_variable(f, bind_find(f, arg->name), var, 0);
 	bind_set(f, arg->name, var, arg->span);
-	return 0;
+	return var;
+}
+
+/* pl.Scalar[...] or the name of an element type. */
+static bool says_scalar(struct front *f, const struct py_node *arg)
+{
+	const struct py_node *type = arg->x;
+
+	return type && (type->kind == PY_ATTRIBUTE ||
+			(type->kind == PY_SUBSCRIPT && is_pl(f, type->x, "Scalar")));
+}
+
+/* Parameters from number @first on; scalars first, as the shapes of others may name them. */
+static void add_params(struct front *f, const struct py_list *args, uint32_t first)
+{
+	struct ir_node **vars = px_alloc(f->px, args->n + 1, sizeof(*vars));
+	uint8_t *directions = px_alloc(f->px, args->n + 1, 1);
+	uint32_t i;
+	int scalars;
+
+	for (scalars = 1; scalars >= 0; scalars--) {
+		for (i = first; i < args->n; i++) {
+			if (says_scalar(f, args->at[i]) != scalars)
+				continue;
+			vars[i] = make_param(f, args->at[i], &directions[i]);
+			if (!vars[i])
+				bind_break(f, args->at[i]->name, args->at[i]->span);
+		}
+	}
+	for (i = first; i < args->n; i++) {
+		if (!vars[i])
+			continue;
+		f->func->directions[f->func->params.n] = directions[i];
+		list_push(f->px, &f->func->params, vars[i]);
+	}
 }
 
 static void check_cluster(struct front *f)
@@ -129,9 +162,7 @@ void front_signature(struct front *f, const struct py_node *def)
 			  "Parameters are plain and without defaults: name: type");
 	if (f->program && def->args.n && !strcmp(def->args.at[0]->name, "self"))
 		i = 1;
-	for (; i < def->args.n; i++)
-		if (add_param(f, def->args.at[i]))
-			bind_break(f, def->args.at[i]->name, def->args.at[i]->span);
+	add_params(f, &def->args, i);
 	check_cluster(f);
 	if (def->x && def->x->kind != PY_NONE && !front_annotation(f, def->x, false, &a))
 		set_returns(f, a.type);

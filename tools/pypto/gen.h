@@ -48,6 +48,12 @@ int gen_returned_param(struct px *px, const struct ir_program *program,
 /* Symbolic extents in the types of tensor parameters, in order of first appearance. */
 struct ir_list gen_extents(struct px *px, const struct ir_function *f);
 /*
+ * The first tensor parameter of @f that has @extent by itself as an extent, and which one it is in
+ * @dim; UINT32_MAX with a mistake.
+ */
+uint32_t gen_extent_place(struct px *px, const struct ir_function *f, const struct ir_node *extent,
+			  uint32_t *dim);
+/*
  * The one Orchestration function; NULL when there is none, or with a mistake when there are
  * several.
  */
@@ -124,7 +130,8 @@ enum gen_slot_kind { SLOT_TENSOR, SLOT_RESULT, SLOT_SCALAR, SLOT_EXTENT };
 
 /* One argument of the orchestration's entry, in order. */
 struct gen_slot {
-	const struct ir_node *var;	/* name and type */
+	const struct ir_node *var;
+	const struct ir_type *type;	/* of a result: its extents follow from the parameters' */
 	uint8_t kind;			/* enum gen_slot_kind */
 	bool is_read, is_written;	/* of a tensor: by some task */
 };

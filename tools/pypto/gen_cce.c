@@ -301,13 +301,10 @@ static void put_read(struct pto_gen *g, const struct ir_node *var, const struct 
 
 static void put_dim(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	const struct ir_list *shape = &call->args.at[0]->type->shape;
-	int64_t axis = call_attr(call, "axis");
 	const char *name = gen_take_name(&g->cxx->names,
 					 gen_base_name(g->px, IR_AS(var, var)->name));
 
-	axis += axis < 0 ? shape->n : 0;
-	pto_line(g, "int64_t %s = %s;", name, gen_expr(g->cxx, shape->at[axis]));
+	pto_line(g, "int64_t %s = %s;", name, gen_expr(g->cxx, call_dim(call)));
 	pto_bind(g, var, name, "");
 }
 

@@ -334,22 +334,12 @@ static void unpack_extent(struct pto_gen *g, const struct ir_node *extent)
 {
 	const char *name = gen_take_name(&g->cxx->names,
 					 gen_base_name(g->px, IR_AS(extent, var)->name));
-	uint32_t p, d;
+	uint32_t d, p = gen_extent_place(g->px, g->f, extent, &d);
 
 	var_map_set(&g->cxx->vars, extent, (void *)name);
-	for (p = 0; p < g->f->params.n; p++) {
-		const struct ir_type *type = g->f->params.at[p]->type;
-
-		for (d = 0; type->kind == TY_TENSOR && d < type->shape.n; d++) {
-			if (type->shape.at[d] != extent)
-				continue;
-			pto_line(g, "int64_t %s = static_cast<int64_t>(%s_tensor->shapes[%u]);",
-				 name, cce_tensor_of(g, g->f->params.at[p])->name, d);
-			return;
-		}
-	}
-	pto_mistake(g, extent, NULL, "The extent '%s' of kernel '%s' stands in no shape by itself",
-		    gen_written_name(g->px, extent), g->f->name);
+	if (p != UINT32_MAX)
+		pto_line(g, "int64_t %s = static_cast<int64_t>(%s_tensor->shapes[%u]);", name,
+			 cce_tensor_of(g, g->f->params.at[p])->name, d);
 }
 
 /* ---- Pipes ---- */

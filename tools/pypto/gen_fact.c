@@ -139,6 +139,25 @@ struct ir_list gen_extents(struct px *px, const struct ir_function *f)
 	return seen;
 }
 
+uint32_t gen_extent_place(struct px *px, const struct ir_function *f, const struct ir_node *extent,
+			  uint32_t *dim)
+{
+	uint32_t p;
+
+	for (p = 0; p < f->params.n; p++) {
+		const struct ir_type *type = f->params.at[p]->type;
+
+		for (*dim = 0; type->kind == TY_TENSOR && *dim < type->shape.n; (*dim)++)
+			if (type->shape.at[*dim] == extent)
+				return p;
+	}
+	diag_hint(px, diag_add(px, DIAG_COMPILE, extent->span,
+			       "The extent '%s' of function '%s' stands in no shape by itself",
+			       gen_written_name(px, extent), f->name),
+		  "Add a parameter n: pl.Scalar[pl.INDEX], and write n in place of it in the shapes");
+	return UINT32_MAX;
+}
+
 /* ---- Programs ---- */
 
 struct ir_function *gen_orchestration_of(struct px *px, const struct ir_program *program)

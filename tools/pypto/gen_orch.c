@@ -108,6 +108,13 @@ bool orch_check_shape(struct orch *o, const struct entity *e, const struct ir_li
 {
 	if (shape_is_known(o, shape))
 		return true;
+	if (e->external) {
+		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, e->def->span,
+					  "The extents of result '%s' do not follow from the parameters",
+					  gen_written_name(o->px, e->def)),
+			  "Make it a parameter, pl.Out[pl.Tensor[...]], whose extents the caller chooses");
+		return false;
+	}
 	diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, e->call ? e->call->node.span : e->def->span,
 				  "The shape of '%s' is computed where the tensor must exist already",
 				  gen_written_name(o->px, e->def)),
@@ -283,12 +290,8 @@ static void put_read(struct orch *o, const struct ir_node *var, const struct ir_
 
 static void put_dim(struct orch *o, const struct ir_node *var, const struct ir_call *call)
 {
-	const struct ir_list *shape = &call->args.at[0]->type->shape;
-	int64_t axis = call_attr(call, "axis");
-
-	axis += axis < 0 ? shape->n : 0;
 	gen_line(&o->g, "int64_t %s = %s;", orch_scalar_name(o, var),
-		 gen_expr(&o->g, shape->at[axis]));
+		 gen_expr(&o->g, call_dim(call)));
 	var_map_set(&o->g.nonnegative, var, (void *)var);
 }
 

@@ -48,7 +48,7 @@ static void slot_scalar(struct orch *o, struct slots *s, const struct ir_node *v
 
 static void find_slots(struct orch *o, struct slots *s)
 {
-	uint32_t i;
+	uint32_t i, dim;
 
 	s->defines.px = s->pointers.px = s->scalars.px = o->px;
 	for (i = 0; i < o->f->params.n; i++)
@@ -60,13 +60,41 @@ static void find_slots(struct orch *o, struct slots *s)
 		if (o->f->params.at[i]->type->kind == TY_SCALAR)
 			slot_scalar(o, s, o->f->params.at[i]);
 	o->extents = gen_extents(o->px, o->f);
-	for (i = 0; i < o->extents.n; i++)
+	for (i = 0; i < o->extents.n; i++) {
+		gen_extent_place(o->px, o->f, o->extents.at[i], &dim);
 		slot_scalar(o, s, o->extents.at[i]);
+	}
+}
+
+/* ---- Shapes of results ---- */
+
+static bool expand_scalar(void *data, struct ir_node *node)
+{
+	const struct ir_assign *a = IR_AS(node, assign);
+	struct var_map *values = data;
+	struct ir_node *value;
+
+	if (node->kind != IR_ASSIGN || a->var->type->kind != TY_SCALAR)
+		return node->kind >= IR_ASSIGN;
+	value = a->value->kind == IR_CALL ? call_dim(IR_AS(a->value, call)) : a->value;
+	if (value)
+		var_map_set(values, a->var, ir_subst(values, value));
+	return false;
+}
+
+/* The type of a result, whose memory is there before the function runs: in terms of parameters. */
+static const struct ir_type *result_type(struct orch *o, const struct entity *e)
+{
+	struct var_map values = { .px = o->px };
+
+	if (!shape_is_constant(&e->def->type->shape))
+		ir_walk(o->f->body, expand_scalar, &values);
+	return ir_subst_type(&values, e->def->type);
 }
 
 static void put_external(struct orch *o, struct entity *e)
 {
-	const struct ir_list *shape = &e->def->type->shape;
+	const struct ir_list *shape = &result_type(o, e)->shape;
 	const char *base = e->name + strlen("ext_");
 
 	if (!orch_check_shape(o, e, shape))
@@ -192,8 +220,14 @@ const char *gen_orchestration(struct px *px, const struct ir_program *program,
 static void add_slot(struct gen_slots *s, const struct ir_node *var, enum gen_slot_kind kind,
 		     const struct entity *e)
 {
-	s->at[s->n++] = (struct gen_slot){ .var = var, .kind = (uint8_t)kind,
+	s->at[s->n++] = (struct gen_slot){ .var = var, .type = var->type, .kind = (uint8_t)kind,
 					   .is_read = e && e->read, .is_written = e && e->written };
+}
+
+static void add_result(struct orch *o, struct gen_slots *s, const struct entity *e)
+{
+	add_slot(s, e->def, SLOT_RESULT, e);
+	s->at[s->n - 1].type = result_type(o, e);
 }
 
 static uint32_t slot_of(struct orch *o, const struct gen_slots *s, const struct ir_node *value)
@@ -227,7 +261,7 @@ int gen_orchestration_slots(struct px *px, const struct ir_program *program,
 			add_slot(slots, f->params.at[i], SLOT_TENSOR,
 				 orch_entity(o, f->params.at[i]));
 	for (i = 0; i < o->n_results; i++)
-		add_slot(slots, o->results[i]->def, SLOT_RESULT, o->results[i]);
+		add_result(o, slots, o->results[i]);
 	for (i = 0; i < f->params.n; i++)
 		if (f->params.at[i]->type->kind == TY_SCALAR)
 			add_slot(slots, f->params.at[i], SLOT_SCALAR, NULL);

@@ -235,12 +235,8 @@ static void put_read(struct pto_gen *g, const struct ir_node *var, const struct 
 
 static void put_dim(struct pto_gen *g, const struct ir_node *var, const struct ir_call *call)
 {
-	const struct ir_list *shape = &call->args.at[0]->type->shape;
-	int64_t axis = call_attr(call, "axis");
-	const char *name;
+	const char *name = pto_index_expr(g, call_dim(call));
 
-	axis += axis < 0 ? shape->n : 0;
-	name = pto_index_expr(g, shape->at[axis]);
 	var_map_set(&g->nonnegative, var, (void *)var);
 	pto_bind(g, var, name, "index");
 }

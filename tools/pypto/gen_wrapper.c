@@ -125,23 +125,13 @@ static void unpack_extent(struct wrapper *w, const struct ir_node *extent)
 {
 	const char *name = gen_take_name(&w->g.names,
 					 gen_base_name(w->g.px, IR_AS(extent, var)->name));
-	uint32_t p, d;
+	uint32_t d, p = gen_extent_place(w->g.px, w->f, extent, &d);
 
-	for (p = 0; p < w->f->params.n; p++) {
-		const struct ir_list *shape = &w->f->params.at[p]->type->shape;
-
-		for (d = 0; w->f->params.at[p]->type->kind == TY_TENSOR && d < shape->n; d++) {
-			if (shape->at[d] != extent)
-				continue;
-			gen_line(&w->g, "int64_t %s = static_cast<int64_t>(%s_tensor->shapes[%u]);",
-				 name, tensor_name(w, p), d);
-			argument(w, name);
-			return;
-		}
-	}
-	diag_add(w->g.px, DIAG_COMPILE, extent->span,
-		 "The extent '%s' of kernel '%s' stands in no shape by itself",
-		 gen_written_name(w->g.px, extent), w->f->name);
+	if (p == UINT32_MAX)
+		return;
+	gen_line(&w->g, "int64_t %s = static_cast<int64_t>(%s_tensor->shapes[%u]);", name,
+		 tensor_name(w, p), d);
+	argument(w, name);
 }
 
 static void unpack_strides(struct wrapper *w)

@@ -287,11 +287,22 @@ static bool is_block_param(const struct frame *fr, uint32_t i)
 	       (!strcmp(name, "blockdim") || !strcmp(name, "block_id"));
 }
 
+/* Scalars are known before tensors, whose shapes may name them. */
+static void bind_scalars(struct frame *fr, struct iv **args, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < fr->f->params.n && i < n; i++)
+		if (fr->f->params.at[i]->type->kind == TY_SCALAR && args[i]->kind == TY_SCALAR)
+			interp_set_var(fr, fr->f->params.at[i], iv_ref(args[i]));
+}
+
 static int bind_params(struct frame *fr, struct iv **args, uint32_t n)
 {
 	uint32_t i, k = 0;
 	const char *name;
 
+	bind_scalars(fr, args, n);
 	for (i = 0; i < fr->f->params.n; i++) {
 		struct ir_node *param = fr->f->params.at[i];
 
@@ -648,7 +659,12 @@ static struct iv *eval_var(struct frame *fr, struct ir_node *var)
 
 	if (v)
 		return iv_ref(v);
-	return interp_error(fr, var->span, "Variable '%s' has no value", IR_AS(var, var)->name);
+	interp_error(fr, var->span, "Variable '%s' has no value", IR_AS(var, var)->name);
+	if (IR_AS(var, var)->dynamic)
+		diag_hint(fr->in->px, diag_last(fr->in->px),
+			  "No tensor parameter of '%s' has it as an extent; use a parameter n: pl.Scalar[pl.INDEX]",
+			  fr->f->name);
+	return NULL;
 }
 
 struct iv *interp_eval(struct frame *fr, struct ir_node *expr)

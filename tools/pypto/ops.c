@@ -219,6 +219,18 @@ int64_t call_attr(const struct ir_call *call, const char *key)
 	return attr ? attr->i : 0;
 }
 
+struct ir_node *call_dim(const struct ir_call *call)
+{
+	const struct ir_list *shape;
+	int64_t axis;
+
+	if (!call->op || call->op->rule != rule_dim)
+		return NULL;
+	shape = &call->args.at[0]->type->shape;
+	axis = call_attr(call, "axis");
+	return shape->at[axis < 0 ? axis + shape->n : axis];
+}
+
 static bool attrs_known(struct op_use *use, const struct op_param *params, unsigned int n)
 {
 	uint32_t i;

@@ -72,6 +72,8 @@ const struct ir_attr *op_attr(const struct op_use *use, const char *key);
 /* An attribute of a call, NULL: it has none of this name; its number, 0: none. */
 const struct ir_attr *call_attr_at(const struct ir_call *call, const char *key);
 int64_t call_attr(const struct ir_call *call, const char *key);
+/* The extent that a tensor.dim asks for; NULL for another operator, or a function. */
+struct ir_node *call_dim(const struct ir_call *call);
 
 /* Text for messages: "[4, 8]"; a type as the printer writes it. */
 const char *shape_text(struct px *px, const struct ir_list *shape);

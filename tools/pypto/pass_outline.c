@@ -118,6 +118,70 @@ static const char *free_name(struct outline *o)
 	return px_intern(o->px, name);
 }
 
+/* ---- Symbolic extents ---- */
+
+/* Whether @extent is an extent of a tensor of @vars, in which a kernel finds it. */
+static bool stands_alone(const struct ir_list *vars, const struct ir_node *extent)
+{
+	uint32_t i;
+
+	for (i = 0; i < vars->n; i++)
+		if (vars->at[i]->type->kind == TY_TENSOR &&
+		    list_has(&vars->at[i]->type->shape, extent))
+			return true;
+	return false;
+}
+
+static bool find_extent(void *data, struct ir_node *node)
+{
+	struct region *r = data;
+
+	if (ir_is_var(node) && IR_AS(node, var)->dynamic && !list_has(&r->uses, node) &&
+	    !stands_alone(&r->uses, node) && !stands_alone(&r->outputs, node))
+		by_name(r->px, &r->uses, node);
+	return true;
+}
+
+/* What the region needs to know of symbolic extents that its tensors do not tell is passed as well. */
+static void pass_extents(struct region *r)
+{
+	struct ir_list uses = list_copy(r->px, &r->uses);
+	uint32_t i, k;
+
+	for (i = 0; i < uses.n; i++)
+		for (k = 0; k < uses.at[i]->type->shape.n; k++)
+			ir_walk(uses.at[i]->type->shape.at[k], find_extent, r);
+	for (i = 0; i < r->views.n; i++)
+		ir_walk(r->views.at[i], find_extent, r);
+	ir_walk(r->body, find_extent, r);
+}
+
+struct name_search {
+	const char *name;
+	bool found;
+};
+
+static bool search_name(void *data, struct ir_node *node)
+{
+	struct name_search *s = data;
+
+	s->found |= ir_is_var(node) && !strcmp(IR_AS(node, var)->name, s->name);
+	return !s->found;
+}
+
+/* A name for what the function knows as the symbolic extent @name, as that of a first version. */
+static const char *free_extent(struct outline *o, const char *name)
+{
+	struct name_search s = { 0 };
+	unsigned int n = 0;
+
+	do {
+		s = (struct name_search){ .name = px_printf(o->px, "%s_%u", name, n++) };
+		ir_walk(&o->parent->node, search_name, &s);
+	} while (s.found);
+	return px_intern(o->px, s.name);
+}
+
 /* @var of the parent, or what is the same tensor, in the new function. */
 static struct ir_node *inner_var(const struct region *r, const struct var_map *map,
 				 struct ir_node *var)
@@ -143,25 +207,31 @@ static void map_same(const struct region *r, struct var_map *map)
 	}
 }
 
-static struct ir_function *new_function(struct outline *o, const struct region *r)
+static struct ir_node *inner_param(struct outline *o, struct var_map *map, struct ir_node *var)
+{
+	const char *name = IR_AS(var, var)->name;
+	struct ir_node *param = ir_var(o->px, IR_AS(var, var)->dynamic ? free_extent(o, name) : name,
+				       ir_subst_type(map, var->type), var->span);
+
+	var_map_set(map, var, param);
+	return param;
+}
+
+static struct ir_function *new_function(struct outline *o, struct region *r)
 {
 	struct ir_function *f = ir_new(o->px, IR_FUNCTION, r->span, NULL);
 	const struct ir_list *outputs = &r->outputs;
 	struct var_map map = { .px = o->px };
 	struct ir_list stmts = { 0 };
-	uint32_t i;
+	uint32_t *order, i;
 
+	pass_extents(r);
 	f->func_type = FN_INCORE;
-	f->directions = px_alloc(o->px, r->uses.n + 1, 1);
-	for (i = 0; i < r->uses.n; i++) {
-		struct ir_node *var = r->uses.at[i];
-		struct ir_node *param = ir_var(o->px, IR_AS(var, var)->name,
-					       ir_subst_type(&map, var->type), var->span);
-
-		f->directions[i] = DIR_IN;
-		list_push(o->px, &f->params, param);
-		var_map_set(&map, var, param);
-	}
+	f->directions = px_alloc(o->px, r->uses.n + 1, 1);	/* DIR_IN */
+	f->params = list_copy(o->px, &r->uses);
+	order = ir_def_order(o->px, &r->uses);
+	for (i = 0; i < r->uses.n; i++)
+		f->params.at[order[i]] = inner_param(o, &map, r->uses.at[order[i]]);
 	for (i = 0; i < r->views.n; i++) {
 		map_same(r, &map);
 		list_push(o->px, &stmts, ir_clone_stmt(&map, r->views.at[i]));

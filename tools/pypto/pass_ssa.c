@@ -32,10 +32,20 @@ static uintptr_t count(struct ssa *s, const char *name)
 	return n;
 }
 
-/* Shapes in terms of parameters' extents, which exist from the beginning. */
+/* Shapes of tensors in terms of parameters' extents, which exist from the beginning. */
 static const struct ir_type *type_now(struct ssa *s, const struct ir_type *type)
 {
-	return ir_subst_type(&s->extents, ir_subst_type(&s->now, type));
+	const struct ir_type *now = ir_subst_type(&s->now, type);
+
+	return type && type->kind == TY_TILE ? now : ir_subst_type(&s->extents, now);
+}
+
+/* Whether that makes a difference. */
+static bool names_extents(struct ssa *s, const struct ir_type *type)
+{
+	const struct ir_type *now = ir_subst_type(&s->now, type);
+
+	return now && now->kind == TY_TENSOR && ir_subst_type(&s->extents, now) != now;
 }
 
 static struct ir_node *version_named(struct ssa *s, const struct ir_node *var, const char *name)
@@ -299,6 +309,14 @@ static bool region_visit(void *data, struct ir_node *node)
 	}
 }
 
+static void visit_extents(struct regions *r, const struct ir_type *type)
+{
+	uint32_t i;
+
+	for (i = 0; i < type->shape.n; i++)
+		ir_walk(type->shape.at[i], region_visit, r);
+}
+
 /*
  * A tile or scalar that every region makes before it reads it, and nothing else names, ends with
  * the region: no loop carries it.
@@ -533,13 +551,30 @@ static struct ir_node *convert_if(struct ssa *s, const struct ir_if *old)
 /* m = pl.dim(x, 0) of a parameter x with M rows: shapes say M. */
 static void note_extent(struct ssa *s, const struct ir_node *var, const struct ir_call *call)
 {
-	const struct ir_list *shape = &call->args.at[0]->type->shape;
-	int64_t axis = call_attr(call, "axis");
-	struct ir_node *extent = shape->at[axis < 0 ? axis + shape->n : axis];
+	struct ir_node *extent = call_dim(call);
 
 	if (list_has(s->params, call->args.at[0]) && ir_is_var(extent) &&
 	    IR_AS(extent, var)->dynamic)
 		var_map_set(&s->extents, var, extent);
+}
+
+/* Whether arguments of an operator, or of a function (NULL), say what the shape of its tensor is. */
+static bool chooses_shape(const struct px_op *op)
+{
+	return !op || op->rule == rule_create_tensor || op->rule == rule_slice ||
+	       op->rule == rule_reshape;
+}
+
+/* A call that gives a tensor, in terms of extents; tiles in it are not. */
+static struct ir_node *with_extents(struct ssa *s, struct ir_node *call)
+{
+	struct ir_node *copy;
+
+	if (chooses_shape(IR_AS(call, call)->op))
+		return ir_subst(&s->extents, call);
+	copy = ir_copy(s->px, call);
+	copy->type = type_now(s, call->type);
+	return copy;
 }
 
 static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old)
@@ -552,8 +587,8 @@ static struct ir_node *convert_assign(struct ssa *s, const struct ir_assign *old
 		set_now(s, var, name_elements(s, &parts, var, value));
 		return ir_body(s->px, parts, old->node.span);
 	}
-	if (op && op->rule == rule_create_tensor)
-		value = ir_subst(&s->extents, value);
+	if (value->kind == IR_CALL && names_extents(s, var->type))
+		value = with_extents(s, value);
 	if (var->kind != IR_MEMREF) {
 		var = version(s, old->var);
 		set_now(s, old->var, var);
@@ -626,22 +661,23 @@ static struct ir_function *convert_function(struct px *px, struct ir_function *o
 			 .extents = { .px = px }, .shared = { .px = px } };
 	struct regions regions = { .shared = &s.shared, .px = px };
 	struct ir_function *f = ir_copy(px, &old->node);
-	uint32_t i;
+	uint32_t *order = ir_def_order(px, &old->params), i;
 
 	(void)data;
-	f->params = (struct ir_list){ 0 };
+	f->params = list_copy(px, &old->params);
 	s.params = &f->params;
 	for (i = 0; i < old->params.n; i++) {
-		struct ir_node *param = old->params.at[i];
+		struct ir_node *param = old->params.at[order[i]];
 
 		if (!is_block_param(old, param))
-			param = version(&s, param);
-		list_push(px, &f->params, param);
-		set_now(&s, old->params.at[i], param);
+			f->params.at[order[i]] = version(&s, param);
+		set_now(&s, param, f->params.at[order[i]]);
 	}
 	f->return_types = px_alloc(px, old->n_returns + 1, sizeof(const struct ir_type *));
 	for (i = 0; i < old->n_returns; i++)
 		f->return_types[i] = ir_subst_type(&s.now, old->return_types[i]);
+	for (i = 0; i < old->params.n; i++)
+		visit_extents(&regions, old->params.at[i]->type);
 	ir_walk(old->body, region_visit, &regions);
 	forget_params(&s, &old->params);
 	f->body = convert(&s, old->body);

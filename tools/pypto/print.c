@@ -273,6 +273,16 @@ static bool note_dynamic(void *data, struct ir_node *node)
 	return true;
 }
 
+/* Those of what @f returns. */
+static void note_returns(const struct ir_function *f, void *data)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < f->n_returns; i++)
+		for (k = 0; k < f->return_types[i]->shape.n; k++)
+			ir_walk(f->return_types[i]->shape.at[k], note_dynamic, data);
+}
+
 /* Symbolic extents are names of the enclosing module. */
 static void print_dynamics(struct printer *p, const struct ir_node *node)
 {
@@ -281,6 +291,10 @@ static void print_dynamics(struct printer *p, const struct ir_node *node)
 	uint32_t i;
 
 	ir_walk((struct ir_node *)node, note_dynamic, data);
+	if (node->kind == IR_FUNCTION)
+		note_returns(IR_AS(node, function), data);
+	for (i = 0; node->kind == IR_PROGRAM && i < IR_AS(node, program)->functions.n; i++)
+		note_returns(IR_AS(IR_AS(node, program)->functions.at[i], function), data);
 	for (i = 0; i < found.n; i++)
 		text_printf(&p->out, "%s = %s.dynamic(\"%s\")\n", IR_AS(found.at[i], var)->name,
 			    p->prefix, IR_AS(found.at[i], var)->name);

@@ -190,6 +190,20 @@ void *var_map_get(const struct var_map *map, const struct ir_node *key)
 	return map->room ? map->slots[slot_of(map, key)].value : NULL;
 }
 
+/* ---- Order of definitions ---- */
+
+uint32_t *ir_def_order(struct px *px, const struct ir_list *vars)
+{
+	uint32_t *order = px_alloc(px, vars->n + 1, sizeof(*order)), n = 0, i;
+	int scalars;
+
+	for (scalars = 1; scalars >= 0; scalars--)
+		for (i = 0; i < vars->n; i++)
+			if ((vars->at[i]->type && vars->at[i]->type->kind == TY_SCALAR) == scalars)
+				order[n++] = i;
+	return order;
+}
+
 /* ---- Substitution ---- */
 
 struct ir_list ir_subst_list(struct var_map *map, const struct ir_list *list)

@@ -43,6 +43,11 @@ struct ir_list ir_subst_list(struct var_map *map, const struct ir_list *list);
 /* The same in the extents of a type. */
 const struct ir_type *ir_subst_type(struct var_map *map, const struct ir_type *type);
 /*
+ * The positions of @vars in the order in which they become known: scalars first, which the types
+ * of the others may name.
+ */
+uint32_t *ir_def_order(struct px *px, const struct ir_list *vars);
+/*
  * Statements with every definition inside copied, so that the result can stand beside the original;
  * @map gets the new variables.
  */

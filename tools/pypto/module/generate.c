@@ -208,7 +208,7 @@ static PyObject *slot_item(struct context_object *context, const struct gen_slot
 	if (!name)
 		return PyErr_NoMemory();
 	return Py_BuildValue("(sssN)", name, kinds[slot->kind], access,
-			     type_new(context, var->node.type));
+			     type_new(context, slot->type));
 }
 
 static PyObject *slots_object(struct context_object *context, const struct gen_slots *slots)

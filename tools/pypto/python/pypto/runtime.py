@@ -13,6 +13,7 @@ simpler.task_interface.Tensor for what is on the chip already. Generated files, 
 content in SIMPLER_CACHE_DIR (or the user's cache) and used again.
 """
 import atexit
+import operator
 import os
 import threading
 import time
@@ -347,6 +348,28 @@ def _shape_of(value):
     return getattr(value, "shapes", None) if shape is None else shape
 
 
+_OPERATIONS = {"Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "FloorDiv": operator.floordiv,
+               "FloorMod": operator.mod, "Min": min, "Max": max}
+
+
+def _is_name(dim):
+    return not isinstance(dim, int) and dim.node_kind == "Var"
+
+
+def _extent(dim, extents):
+    """The value of an extent, with those of symbolic ones by name; None: it does not follow from them."""
+    if isinstance(dim, int):
+        return dim
+    if dim.node_kind in ("Var", "ConstInt"):
+        return extents.get(dim.name) if dim.node_kind == "Var" else dim.value
+    if dim.node_kind not in _OPERATIONS:
+        return None
+    left, right = _extent(dim.left, extents), _extent(dim.right, extents)
+    if left is None or right is None or (right == 0 and dim.node_kind in ("FloorDiv", "FloorMod")):
+        return None
+    return _OPERATIONS[dim.node_kind](left, right)
+
+
 class Plan:
     """Device memory and arguments for calls with arrays of certain shapes."""
 
@@ -360,7 +383,8 @@ class Plan:
             if kind in ("scalar", "extent"):
                 self._words.append(Word(name, type_.dtype, place.get(i), extents.get(name)))
                 continue
-            host = Host(name, type_.dtype, self._shape(name, type_, extents), access, place.get(i))
+            shape = self._shape(name, type_, extents, _shape_of(args[place[i]]) if kind == "tensor" else None)
+            host = Host(name, type_.dtype, shape, access, place.get(i))
             host.buffer = self._worker.malloc(max(host.nbytes, 1))
             host.view = Tensor(host.buffer, shapes=host.shape or (1,), dtype=DTYPES[type_.dtype].simpler())
             tensors.append(host)
@@ -374,12 +398,13 @@ class Plan:
         self.arguments = None
 
     @staticmethod
-    def _shape(name, type_, extents):
-        try:
-            return tuple(d if isinstance(d, int) else extents[d.name] for d in type_.shape)
-        except (AttributeError, KeyError):
+    def _shape(name, type_, extents, given):
+        """The shape that @type_ says; extents that depend on numbers are those of the argument, which has shape @given."""
+        shape = [_extent(d, extents) for d in type_.shape]
+        if None in shape and given is None:
             raise ValueError(f"the extents of result '{name}', {type_}, do not follow from the arguments; pass a tensor for "
-                             "it as a pl.Out parameter") from None
+                             "it as a pl.Out parameter")
+        return tuple(given[i] if d is None else d for i, d in enumerate(shape))
 
     @staticmethod
     def _extents(owner, args):
@@ -396,7 +421,7 @@ class Plan:
                 raise ValueError(f"argument '{name}' needs {len(type_.shape)} dimensions, got "
                                  f"{list(shape) if shape else type(arg).__name__}")
             for have, want in zip(shape, type_.shape):
-                if not isinstance(want, int) and found.setdefault(want.name, have) != have:
+                if _is_name(want) and found.setdefault(want.name, have) != have:
                     raise ValueError(f"argument '{name}': extent {want.name} is {found[want.name]} elsewhere, {have} here")
         return found
 
