@@ -348,7 +348,8 @@ static bool value_stays(struct outline *o, const struct region *r)
 		}
 		diag_hint(o->px, diag_add(o->px, DIAG_COMPILE, r->span,
 					  "%s '%s' is used after the pl.incore() region that makes it",
-					  what, gen_written_name(o->px, var)), hint);
+					  what, gen_written_name(o->px, var)),
+			  "%s", hint);
 		return true;
 	}
 	return false;
