@@ -6,7 +6,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 pl = pytest.importorskip("pypto.language")
-from pypto import _core, ir, passes  # noqa: E402
+from pypto import _compile, _core, ir, passes  # noqa: E402
 
 T = "pl.Tensor[[32, 32], pl.FP32]"
 KERNEL = f'''
@@ -148,3 +148,14 @@ def test_what_only_the_cpp_compiler_refuses_is_a_mistake_of_the_author(tmp_path,
         with pytest.raises(pl.CompileError, match="refuses kernel 'k': a static assertion of the headers") as info:
             runtime.compile(p, "a2a3sim", backend)
         assert (info.value.span.filename, info.value.span.line) == ("user.py", 5)
+
+
+def test_lines_of_the_text_that_is_meant():
+    text = "import pypto.language as pl\n" + KERNEL.replace("BODY", "        x = pl.exp(x)")
+    lowered = passes.PassManager.get_strategy("PTOAS").run_passes(pl.parse(text))
+    pl.parse("import pypto.language as pl\n" * 20 + "@pl.function\ndef f(x: pl.INT32):\n    y = x\n")  # the same file name
+    error = _compile.explain(lowered, "k", 0, "k.cpp:7: error: no such thing")
+    assert "refuses kernel 'k': no such thing" in str(error) and "    def k(self, a" in str(error)
+    line = next(i for i, line in enumerate(_core.generate(lowered, "pto", "k", 0).splitlines(), 1) if "pto.texp" in line)
+    place, call, lines = _core.place_of(lowered, "k", 0, line)
+    assert call.startswith("pl.exp(x)") and lines[place[1] - 1] == "        x = pl.exp(x)\n"

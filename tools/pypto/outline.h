@@ -10,7 +10,8 @@
 
 struct outline {
 	struct px *px;
-	struct ir_program *program, *out;
+	const struct ir_program *source;	/* as the pass got it */
+	struct ir_program *program, *out;	/* without calls that are no tasks; the result */
 	struct ir_function *parent;
 	struct tensor_roots roots;	/* of the parent */
 	struct var_map written;		/* tensors that it writes, and what these may be */
@@ -37,6 +38,13 @@ struct region {
 void outline_region(struct outline *o, struct region *r, struct ir_node *body);
 /* Adds what @expr uses to the region's uses; for ir_walk(). */
 bool outline_find_uses(void *region, struct ir_node *expr);
+
+/*
+ * outline_call.c: @program without calls among its Opaque and Orchestration functions: the body of
+ * the function that is called stands for the call, and the function is left out. An Orchestration
+ * function that has got the body of an Opaque one is Opaque. Mistakes are in px->diags.
+ */
+struct ir_program *outline_calls(struct px *px, struct ir_program *program);
 
 /*
  * outline_return.c: the body of @f, in SSA form, with a region in front of its return that copies

@@ -542,9 +542,10 @@ static void check_returns(struct px *px, const struct ir_program *program,
 	}
 }
 
-static void outline_function(struct outline *o, const struct ir_program *program,
-			     struct ir_function *old)
+static void outline_function(struct outline *o, struct ir_function *old)
 {
+	const struct ir_program *program = o->program;
+	const struct ir_function *source = program_find(o->source, old->name);
 	struct ir_function *f = ir_copy(o->px, &old->node);
 
 	if (old->func_type == FN_INCORE || old->func_type == FN_BLOCK_INCORE)
@@ -568,7 +569,7 @@ static void outline_function(struct outline *o, const struct ir_program *program
 		f->body = outline_body(o, f->body);
 	else if (f->body != old->body)
 		f->body = outline_added(o, f->body, old->body);
-	if (o->next)
+	if (o->next || source->func_type == FN_ORCHESTRATION)
 		f->func_type = FN_ORCHESTRATION;
 	program_add(o->px, o->out, f);
 }
@@ -633,7 +634,7 @@ static bool visit_written(void *data, struct ir_node *node)
 /* Those of @f, behind those of the functions that it calls. */
 static void find_directions(struct directions *d, struct ir_function *f)
 {
-	const struct ir_function *old = program_find(d->o->program, f->name);
+	const struct ir_function *old = program_find(d->o->source, f->name);
 
 	if (var_map_get(&d->done, &f->node) || !f->body)
 		return;
@@ -651,14 +652,15 @@ static void find_directions(struct directions *d, struct ir_function *f)
 struct ir_program *pass_outline_incore(struct px *px, struct ir_program *program,
 				       const struct pass_options *options)
 {
-	struct outline o = { .px = px, .program = program, .out = ir_copy(px, &program->node) };
+	struct outline o = { .px = px, .source = program, .program = outline_calls(px, program),
+			     .out = ir_copy(px, &program->node) };
 	struct directions d = { .o = &o, .done = { .px = px } };
 	uint32_t i;
 
 	(void)options;
 	o.out->functions = (struct ir_list){ 0 };
-	for (i = 0; i < program->functions.n; i++)
-		outline_function(&o, program, IR_AS(program->functions.at[i], function));
+	for (i = 0; i < o.program->functions.n; i++)
+		outline_function(&o, IR_AS(o.program->functions.at[i], function));
 	for (i = 0; i < o.out->functions.n; i++)
 		find_directions(&d, IR_AS(o.out->functions.at[i], function));
 	return px->n_errors ? NULL : o.out;

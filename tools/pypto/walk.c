@@ -151,6 +151,28 @@ const struct ir_call *ir_recursion(struct px *px, const struct ir_program *progr
 	return s.found;
 }
 
+static bool note_called(void *data, struct ir_node *node)
+{
+	struct cycle_search *s = data;
+	struct ir_function *callee = node->kind == IR_CALL && !IR_AS(node, call)->op ?
+				     program_find(s->program, IR_AS(node, call)->callee) : NULL;
+
+	if (callee && !list_has(&s->done, &callee->node))
+		list_push(s->px, &s->done, &callee->node);
+	return true;
+}
+
+struct ir_list ir_called(struct px *px, const struct ir_program *program)
+{
+	struct cycle_search s = { .program = program, .px = px };
+	uint32_t i;
+
+	for (i = 0; i < program->functions.n; i++)
+		if (IR_AS(program->functions.at[i], function)->body)
+			ir_walk(IR_AS(program->functions.at[i], function)->body, note_called, &s);
+	return s.done;
+}
+
 /* ---- Map ---- */
 
 static size_t slot_of(const struct var_map *map, const struct ir_node *key)
@@ -320,7 +342,18 @@ static struct ir_node *clone_def(struct var_map *map, struct ir_node *var)
 	return copy;
 }
 
-static void clone_field(struct var_map *map, struct ir_node *copy, const struct ir_field *field)
+/* A statement that has become several stands as these in a sequence. */
+static void push_stmt(struct px *px, struct ir_list *list, struct ir_node *stmt)
+{
+	struct ir_list parts = ir_stmts(&stmt);
+	uint32_t i;
+
+	for (i = 0; i < parts.n; i++)
+		list_push(px, list, parts.at[i]);
+}
+
+static void clone_field(struct var_map *map, struct ir_node *copy, const struct ir_field *field,
+			const struct ir_replace *replace)
 {
 	void *at = ir_field_at(copy, field);
 	struct ir_node **one = at;
@@ -337,11 +370,11 @@ static void clone_field(struct var_map *map, struct ir_node *copy, const struct 
 		break;
 	case FK_STMT:
 		if (*one)
-			*one = ir_clone_stmt(map, *one);
+			*one = ir_clone_replaced(map, *one, replace);
 		break;
 	case FK_STMTS:
 		for (i = 0; i < list->n; i++)
-			list_push(map->px, &fresh, ir_clone_stmt(map, list->at[i]));
+			push_stmt(map->px, &fresh, ir_clone_replaced(map, list->at[i], replace));
 		*list = fresh;
 		break;
 	case FK_DEF:
@@ -358,12 +391,21 @@ static void clone_field(struct var_map *map, struct ir_node *copy, const struct 
 	}
 }
 
-struct ir_node *ir_clone_stmt(struct var_map *map, struct ir_node *stmt)
+struct ir_node *ir_clone_replaced(struct var_map *map, struct ir_node *stmt,
+				  const struct ir_replace *replace)
 {
-	struct ir_node *copy = ir_copy(map->px, stmt);
+	struct ir_node *copy = replace ? replace->stmt(replace->data, map, stmt) : NULL;
 	const struct ir_field *field;
 
+	if (copy)
+		return copy;
+	copy = ir_copy(map->px, stmt);
 	for (field = ir_kind_info[stmt->kind].fields; field->name; field++)
-		clone_field(map, copy, field);
+		clone_field(map, copy, field, replace);
 	return copy;
+}
+
+struct ir_node *ir_clone_stmt(struct var_map *map, struct ir_node *stmt)
+{
+	return ir_clone_replaced(map, stmt, NULL);
 }

@@ -22,6 +22,9 @@ struct ir_list ir_flat(struct px *px, struct ir_node *body);
 /* A call by which a function of @program calls itself, maybe through others; NULL: there is none. */
 const struct ir_call *ir_recursion(struct px *px, const struct ir_program *program);
 
+/* The functions of @program that one of its functions calls. */
+struct ir_list ir_called(struct px *px, const struct ir_program *program);
+
 /* From variable to what stands for it. */
 struct var_map {
 	struct px *px;
@@ -52,5 +55,13 @@ uint32_t *ir_def_order(struct px *px, const struct ir_list *vars);
  * @map gets the new variables.
  */
 struct ir_node *ir_clone_stmt(struct var_map *map, struct ir_node *stmt);
+
+/* What stands for a statement in a clone: @stmt gives it, a SeqStmts for several; NULL: a copy. */
+struct ir_replace {
+	struct ir_node *(*stmt)(void *data, struct var_map *map, struct ir_node *stmt);
+	void *data;
+};
+struct ir_node *ir_clone_replaced(struct var_map *map, struct ir_node *stmt,
+				  const struct ir_replace *replace);
 
 #endif

@@ -80,7 +80,9 @@ PyObject *interpret(PyObject *module, PyObject *args);
 
 /* (program, "orchestration", "pto", "cce" or "wrapper", function, architecture, text) -> str */
 PyObject *generate(PyObject *module, PyObject *args);
+PyObject *place_of(PyObject *module, PyObject *args);
 PyObject *describe_program(PyObject *module, PyObject *object);
+PyObject *called_functions(PyObject *module, PyObject *object);
 PyObject *orchestration_slots(PyObject *module, PyObject *object);
 
 /* ---- The tree (walk_ast.c) ---- */

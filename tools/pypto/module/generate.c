@@ -14,22 +14,9 @@ struct request {
 	int arch;
 };
 
-/* The author's place, and in a second line the operator that stands there. */
-static const char *place_text(struct px *px, const struct request *r)
-{
-	struct gen_place place = gen_pto_place(px, r->program, r->f,
-					       r->arch ? ARCH_A5 : ARCH_A2A3,
-					       (unsigned int)strtoul(r->text, NULL, 10));
-	const struct span s = place.call && place.call->node.span.line ? place.call->node.span :
-			      place.span;
-
-	return px_printf(px, "%s:%u:%u:%u:%u\n%s", s.file ? s.file : "", s.line, s.col, s.end_line,
-			 s.end_col, place.call ? gen_call_text(px, place.call) : "");
-}
-
 static bool is_file_kind(const char *what)
 {
-	static const char *const kinds[] = { "orchestration", "pto", "cce", "wrapper", "pto place" };
+	static const char *const kinds[] = { "orchestration", "pto", "cce", "wrapper" };
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -46,8 +33,6 @@ static const char *make_text(struct px *px, const struct request *r)
 		return gen_pto(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
 	if (!strcmp(r->what, "cce"))
 		return gen_cce(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3);
-	if (!strcmp(r->what, "pto place"))
-		return place_text(px, r);
 	return gen_wrapper(px, r->program, r->f, r->arch ? ARCH_A5 : ARCH_A2A3, r->text);
 }
 
@@ -99,6 +84,53 @@ PyObject *generate(PyObject *module, PyObject *args)
 		out = with_warnings(&px, PyUnicode_FromString(text));
 	else
 		out = px.diags ? raise_diags(&px) : PyErr_NoMemory();
+	px_fini(&px);
+	return out;
+}
+
+/* ---- The author's places ---- */
+
+/* The place, the operator that stands there or "", the lines of the text that it is in. */
+static PyObject *place_tuple(struct px *px, const struct request *r, unsigned int line)
+{
+	struct gen_place place = { .span = r->f->node.span };
+	PyObject *lines;
+	const char *call;
+	struct span s;
+
+	if (line)
+		px_guard(px, place, gen_pto_place(px, r->program, r->f,
+						  r->arch ? ARCH_A5 : ARCH_A2A3, line),
+			 (struct gen_place){ .span = r->f->node.span });
+	s = place.call && place.call->node.span.line ? place.call->node.span : place.span;
+	px_guard(px, call, place.call ? gen_call_text(px, place.call) : "", "");
+	lines = context_text(s.file);
+	if (!lines)
+		return NULL;
+	return Py_BuildValue("((sIIII)sO)", s.file ? s.file : "", s.line, s.col, s.end_line,
+			     s.end_col, call, lines);
+}
+
+/* (program, function, architecture, line of its .pto text or 0 for the function itself) */
+PyObject *place_of(PyObject *module, PyObject *args)
+{
+	struct request r = { .text = "" };
+	PyObject *object, *out = NULL;
+	unsigned int line;
+	const char *name;
+	struct px px;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OsiI", &object, &name, &r.arch, &line))
+		return NULL;
+	r.program = program_of(object);
+	if (!r.program)
+		return NULL;
+	r.f = program_find(r.program, name);
+	if (!r.f || !r.f->body)
+		return PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
+	px_init(&px);
+	out = place_tuple(&px, &r, line);
 	px_fini(&px);
 	return out;
 }
@@ -190,6 +222,38 @@ PyObject *describe_program(PyObject *module, PyObject *object)
 		return NULL;
 	px_init(&px);
 	out = described(&px, program);
+	px_fini(&px);
+	return out;
+}
+
+static PyObject *name_list(const struct ir_list *functions)
+{
+	PyObject *out = PyList_New(functions->n);
+	uint32_t i;
+
+	for (i = 0; out && i < functions->n; i++) {
+		PyObject *name = PyUnicode_FromString(IR_AS(functions->at[i], function)->name);
+
+		if (!name || PyList_SetItem(out, i, name))
+			Py_CLEAR(out);
+	}
+	return out;
+}
+
+/* Names of the functions of a program that one of its functions calls. */
+PyObject *called_functions(PyObject *module, PyObject *object)
+{
+	const struct ir_program *program = program_of(object);
+	struct ir_list called, none = { .n = UINT32_MAX };
+	PyObject *out;
+	struct px px;
+
+	(void)module;
+	if (!program)
+		return NULL;
+	px_init(&px);
+	px_guard(&px, called, ir_called(&px, program), none);
+	out = called.n == none.n ? PyErr_NoMemory() : name_list(&called);
 	px_fini(&px);
 	return out;
 }

@@ -65,15 +65,15 @@ def _error_of(program, name, arch, command, stderr):
     if not found:
         return RuntimeError(f"ptoas compilation failed: {stderr}")
     first = found[0]
-    place, _, operator = _core.generate(program, "pto place", name, arch, str(first["line"])).partition("\n")
-    file, line, column, end_line, end_column = place.rsplit(":", 4)
-    span = _errors.Span(file, int(line), int(column), int(end_line), int(end_column))
+    place, operator, lines = _core.place_of(program, name, arch, int(first["line"]))
+    span = _errors.Span(*place)
     platform = "a5" if arch else "a2a3"
     call, _, operands = operator.partition(": ")
     message = f"{call} cannot be done on {platform}" if call else f"Kernel '{name}' cannot be assembled for {platform}"
     advice = f" ({first['hint']})" if first.get("hint") else ""
-    return _errors.CompileError(message + (f": {operands}" if operands else ""), span if int(line) else None,
-                                hint="Shapes, element types and memory of the operands must suit the operator" if call else None,
+    hint = "Shapes, element types and memory of the operands must suit the operator" if call else None
+    return _errors.CompileError(message + (f": {operands}" if operands else ""), span if span.line else None, hint,
+                                source_lines=lines,
                                 note=f"ptoas, line {first['line']} of kernel '{name}': {first['message']}{advice}")
 
 
@@ -107,8 +107,9 @@ def explain(program, name, arch, error):
         except (OSError, RuntimeError):
             pass
     found = [line.partition("error:")[2].strip() for line in str(error).splitlines() if "error:" in line]
+    place, _, lines = _core.place_of(program, name, arch, 0)
     return _errors.CompileError(f"The C++ compiler refuses kernel '{name}': {found[0] if found else error}",
-                                _errors.Span(*program.functions[name].span),
+                                _errors.Span(*place), source_lines=lines,
                                 hint="Try the PTO back end, whose assembler checks every operator")
 
 

@@ -12,7 +12,7 @@ _NUMPY = {"BOOL": "bool", "INDEX": "int64", "FP16": "float16", "FP32": "float32"
 
 
 def entry_of(node, name=None):
-    """The function with that name, or the one that a caller means: the only one that no kernel is."""
+    """The function with that name, or the one that a caller means: the only one that is no kernel and that no function calls."""
     if node.node_kind == "Function":
         return node
     functions = node.functions
@@ -20,8 +20,9 @@ def entry_of(node, name=None):
         if name not in functions:
             raise ValueError(f"the program has no function {name!r}; there are {', '.join(functions)}")
         return functions[name]
+    called = set(_core.called_functions(node))
     for kinds in ((1,), (0,), (0, 1, 2, 9)):  # Orchestration, Opaque, any
-        found = [f for f in functions.values() if f.func_type in kinds]
+        found = [f for f in functions.values() if f.func_type in kinds and f.name not in called]
         if len(found) == 1:
             return found[0]
     raise ValueError(f"function= must say which is meant: {', '.join(functions)}")

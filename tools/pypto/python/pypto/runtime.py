@@ -20,7 +20,6 @@ import time
 import weakref
 
 from . import _compile, _core, passes
-from ._interpret import entry_of
 from ._tensors import DTYPES, Host, Word, as_array, check_array, expected, shares_memory
 from .backend import BackendType, check_backend_type
 
@@ -238,7 +237,7 @@ def _build(folder, orchestration, kernels, platform, compiled):
 
 
 def _callable(program, platform, backend_type):
-    """(ChipCallable, slots of its arguments, slot of each returned value)"""
+    """(ChipCallable, name of the orchestration, slots of its arguments, slot of each returned value)"""
     from simpler.task_interface import ArgDirection, ChipCallable, CoreCallable
     strategy = "PTOAS" if backend_type == BackendType.PTO else "Default"
     compiled = passes.PassManager.get_strategy(strategy, platform).run_passes(program)
@@ -257,7 +256,7 @@ def _callable(program, platform, backend_type):
     compiled = None
     _core.context_trim()  # a server compiles first, and then needs its memory for other things
     return ChipCallable.build(signature=signature, func_name=_compile.ORCHESTRATION_ENTRY,
-                              config_name=ORCHESTRATION_CONFIG, binary=binary, children=children), slots, returned
+                              config_name=ORCHESTRATION_CONFIG, binary=binary, children=children), orchestration, slots, returned
 
 
 class Program:
@@ -271,11 +270,12 @@ class Program:
         self._plans = {}
         self._started = None  # by submit(), its results not taken yet
         self._lock = threading.Lock()
-        chip, slots, self._returned = _callable(program, self.platform, backend_type)
+        chip, name, slots, self._returned = _callable(program, self.platform, backend_type)
         self._worker = worker or globals()["worker"](self.platform, device_id)
         self._handle = self._worker.register(chip)
         self._process = os.getpid()
-        self._parameters = self._order(program, slots)
+        self._params = program.functions[name].params
+        self._parameters = self._order(self._params, slots)
         self._slots = slots
 
     def __del__(self):
@@ -292,11 +292,11 @@ class Program:
             pass  # nobody is there to be told
 
     @staticmethod
-    def _order(program, slots):
+    def _order(params, slots):
         """For each argument of a call, in the author's order: its slot."""
         tensors = iter([i for i, s in enumerate(slots) if s[1] == "tensor"])
         scalars = iter([i for i, s in enumerate(slots) if s[1] == "scalar"])
-        return [next(scalars if p.type.kind == "ScalarType" else tensors) for p in entry_of(program).params]
+        return [next(scalars if p.type.kind == "ScalarType" else tensors) for p in params]
 
     def __call__(self, *args: "Any") -> "Any":
         """Run; what the function returns: arguments that were written, and new arrays."""
@@ -332,7 +332,7 @@ class Program:
     def _plan(self, args):
         if len(args) != len(self._parameters):
             raise TypeError(f"program '{self.program.name}' takes {len(self._parameters)} arguments "
-                            f"({expected(entry_of(self.program).params)}), got {len(args)}")
+                            f"({expected(self._params)}), got {len(args)}")
         for slot, arg in zip(self._parameters, args):
             if self._slots[slot][1] == "tensor":
                 check_array(self._slots[slot][0], self._slots[slot][3], arg)
