@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """IR of PyPTO: printer, equality, hash, MessagePack, passes (cases of pypto.md section 17 in the names)."""
+import ast
+import os
+import subprocess
+import sys
+
 import pytest
 
 pl = pytest.importorskip("pypto.language")
-from pypto import ir, passes  # noqa: E402
+from pypto import _core, ir, passes  # noqa: E402
 
 M = pl.dynamic("M")
 
@@ -311,3 +316,81 @@ class P:
         except ir.DeserializationError as e:
             refused += str(e) == "'functions' of Program must be without recursion, but 'a' calls itself"
     assert refused == 1, places
+
+
+def _loop_that_yields(type_, count=1):
+    x, w, i = ir.Var("x", ir.TensorType([4, 4], pl.FP32)), ir.Var("w", type_), ir.Var("i", ir.ScalarType(pl.INDEX))
+    a, r = ir.IterArg("a", x.type, x), ir.Var("r", x.type)
+    zero, four, one = (ir.ConstInt(n, pl.INDEX) for n in (0, 4, 1))
+    loop = ir.ForStmt(i, zero, four, one, ir.YieldStmt([w] * count), [a], [r])
+    return ir.Program([ir.Function("f", [x, w], ir.SeqStmts([loop, ir.ReturnStmt([r])]), [x.type])])
+
+
+@pytest.mark.parametrize("type_, count, code, text", [
+    (ir.ScalarType(pl.FP32), 1, "101", "the kinds of pl.Scalar[pl.FP32] and pl.Tensor[[4, 4], pl.FP32] differ"),
+    (ir.TensorType([4, 4], pl.FP16), 1, "102", "the element types of"),
+    (ir.TensorType([4, 4, 1], pl.FP32), 1, "103", "the numbers of extents of"),
+    (ir.TensorType([4, 5], pl.FP32), 1, "104", "the extents of"),
+    (ir.TensorType([4, 4], pl.FP32), 2, "105", "Numbers of yielded values and results differ"),
+])
+def test_verifier_codes(type_, count, code, text):
+    with pytest.raises(pl.ParserError) as e:
+        passes.run_verifier()(_loop_that_yields(type_, count))
+    assert [(m.code, text in m.message) for m in e.value.errors if m.code != "E400"] == [(code, True)]
+
+
+def test_verifier_code_of_a_second_assignment():
+    x, y = (ir.Var(n, ir.ScalarType(pl.INDEX)) for n in "xy")
+    body = ir.SeqStmts([ir.AssignStmt(y, x), ir.AssignStmt(y, x), ir.ReturnStmt([y])])
+    with pytest.raises(pl.ParserError) as e:
+        passes.run_verifier()(ir.Program([ir.Function("f", [x], body, [y.type])]))
+    assert [m.code for m in e.value.errors] == ["E400", "E400", "1"]
+
+
+@pytest.mark.parametrize("shape, code", [([4, 5], "104"), ([4, 4, 1], "103")])
+def test_returned_shape_is_the_declared_one(shape, code, tmp_path):
+    x = ir.Var("x", ir.TensorType([4, 4], pl.FP32))
+    p = ir.Program([ir.Function("f", [x], ir.ReturnStmt([x]), [ir.TensorType(shape, pl.FP32)], func_type=1)])
+    for run in (passes.run_verifier(), lambda p: ir.compile(p, str(tmp_path))):
+        with pytest.raises(pl.ParserError, match="A returned value has another type than the function says: f") as e:
+            run(p)
+        assert code in [m.code for m in e.value.errors]
+
+
+OUT_OF_MEMORY = '''
+import ast, resource
+import pypto.language as pl
+from pypto import _core
+text = "@pl.function\\ndef f(x: pl.Scalar[pl.INDEX]):\\n" + f"    y = {'(' * 40}x{' + 1)' * 40}\\n" * 3000
+tree, lines = ast.parse(text).body[0], text.splitlines(keepends=True)
+with open("/proc/self/statm") as f:
+    resource.setrlimit(resource.RLIMIT_AS, (int(f.read().split()[0]) * resource.getpagesize() + (4 << 20), -1))
+for i in range(30):
+    try:
+        _core.parse_function(tree, None, lines, "user.py", None, "pl", 0, 0)
+    except MemoryError:
+        continue
+    raise SystemExit("the tree fits")
+resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+def depth(n):
+    return n and 1 + depth(n - 1)
+print(depth(800))
+'''
+
+
+@pytest.mark.skipif(bool(os.environ.get("LD_PRELOAD")), reason="sanitizers need address space")
+def test_recursion_depth_after_memory_was_short():
+    done = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "800"), done.stderr
+
+
+@pytest.mark.parametrize("attr, change", [
+    ("targets", lambda f: setattr(f.body[0], "targets", [])), ("ops", lambda f: setattr(f.body[0].value, "ops", [])),
+    ("comparators", lambda f: setattr(f.body[0].value, "comparators", [])),
+    ("value", lambda f: setattr(f.body[0], "value", None)),
+])
+def test_trees_that_no_parser_made(attr, change):
+    tree = ast.parse("def f(x: pl.Scalar[pl.INDEX]):\n    y = x < 1\n").body[0]
+    change(tree)
+    with pytest.raises(ValueError, match=f"a node of the syntax tree has no {attr}"):
+        _core.parse_function(tree, None, ["\n"], "user.py", None, "pl", 0, 0)

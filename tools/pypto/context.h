@@ -28,6 +28,7 @@ enum diag_class {
 struct diag {
 	struct diag *next;
 	enum diag_class class;
+	unsigned int code;	/* enum verify_code; 0: that of the class */
 	const char *message;
 	const char *hint;	/* may be NULL */
 	const char *note;

@@ -5,13 +5,73 @@
 #include "ops.h"
 #include "verify.h"
 
-void violation(struct verify *v, enum property property, const struct ir_node *node,
-	       const char *what, const char *name)
+void violation_code(struct verify *v, enum property property, const struct ir_node *node,
+		    enum verify_code code, const char *what, const char *name)
 {
 	v->violations[__builtin_ctz(property)]++;
 	if (v->report & property)
 		diag_add(v->px, DIAG_COMPILE, node->span, "%s%s%s", what, name ? ": " : "",
-			 name ? name : "");
+			 name ? name : "")->code = code;
+}
+
+void violation(struct verify *v, enum property property, const struct ir_node *node,
+	       const char *what, const char *name)
+{
+	violation_code(v, property, node, VERIFY_NO_CODE, what, name);
+}
+
+/* ---- Types that differ ---- */
+
+/* @constant: extents that are no numbers in both may differ. */
+static enum verify_code mismatch(const struct ir_type *is, const struct ir_type *wanted,
+				 bool constant)
+{
+	enum verify_code code = VERIFY_NO_CODE;
+	uint32_t i;
+
+	if (is == wanted)
+		return VERIFY_NO_CODE;
+	if (is->kind != wanted->kind)
+		return VERIFY_KIND;
+	if (is->n_items != wanted->n_items)
+		return VERIFY_COUNT;
+	for (i = 0; i < is->n_items && !code; i++)
+		code = mismatch(is->items[i], wanted->items[i], constant);
+	if (code || (is->dtype != wanted->dtype && !(constant && is->kind == TY_SCALAR)))
+		return code ? code : VERIFY_DTYPE;
+	if (is->shape.n != wanted->shape.n)
+		return VERIFY_RANK;
+	for (i = 0; i < is->shape.n; i++)
+		if (!dim_equal(is->shape.at[i], wanted->shape.at[i]) &&
+		    !(constant && (is->shape.at[i]->kind != IR_CONST_INT ||
+				   wanted->shape.at[i]->kind != IR_CONST_INT)))
+			return VERIFY_EXTENT;
+	return VERIFY_NO_CODE;
+}
+
+enum verify_code type_mismatch(const struct ir_type *is, const struct ir_type *wanted)
+{
+	return mismatch(is, wanted, false);
+}
+
+enum verify_code type_misfit(const struct ir_type *is, const struct ir_type *wanted)
+{
+	return mismatch(is, wanted, true);
+}
+
+void violation_type(struct verify *v, const struct ir_node *node, const char *what,
+		    const char *name, enum verify_code mismatch, const struct ir_type *is,
+		    const struct ir_type *wanted)
+{
+	static const char *const differs[] = {
+		"kinds", "element types", "numbers of extents", "extents", "numbers of elements"
+	};
+
+	if (mismatch)
+		violation_code(v, PROP_TYPE_CHECKED, node, mismatch, what,
+			       px_printf(v->px, "%s (the %s of %s and %s differ)", name,
+					 differs[mismatch - VERIFY_KIND], type_text(v->px, is),
+					 type_text(v->px, wanted)));
 }
 
 /* ---- SSA ---- */
@@ -21,7 +81,8 @@ static void define(struct verify *v, const struct ir_node *var)
 	if (var->kind == IR_MEMREF)
 		return;
 	if (var_map_get(&v->defined, var))
-		violation(v, PROP_SSA, var, "MULTIPLE_ASSIGNMENT", IR_AS(var, var)->name);
+		violation_code(v, PROP_SSA, var, VERIFY_MULTIPLE_ASSIGNMENT, "MULTIPLE_ASSIGNMENT",
+			       IR_AS(var, var)->name);
 	var_map_set(&v->defined, var, (void *)var);
 }
 
@@ -33,6 +94,12 @@ static void define_list(struct verify *v, const struct ir_list *vars)
 		define(v, vars->at[i]);
 }
 
+static void check_type(struct verify *v, const struct ir_node *node, const char *what,
+		       const char *name, const struct ir_type *is, const struct ir_type *wanted)
+{
+	violation_type(v, node, what, name, type_mismatch(is, wanted), is, wanted);
+}
+
 static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_node *body,
 			const struct ir_list *results)
 {
@@ -42,22 +109,23 @@ static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_
 	if (!results->n)
 		return;
 	if (!yield) {
-		violation(v, PROP_SSA, stmt, "MISSING_YIELD", NULL);
+		violation_code(v, PROP_SSA, stmt, VERIFY_MISSING_YIELD, "MISSING_YIELD", NULL);
 		return;
 	}
 	if (yield->values.n != results->n) {
-		violation(v, PROP_TYPE_CHECKED, stmt, "Numbers of yielded values and results differ",
-			  NULL);
+		violation_code(v, PROP_TYPE_CHECKED, stmt, VERIFY_COUNT,
+			       "Numbers of yielded values and results differ", NULL);
 		return;
 	}
 	for (i = 0; i < results->n; i++)
 		if (!yield->values.at[i])
 			violation(v, PROP_SSA, stmt, "A body yields no value for a result",
 				  IR_AS(results->at[i], var)->name);
-		else if (!type_compatible(yield->values.at[i]->type, results->at[i]->type))
-			violation(v, PROP_TYPE_CHECKED, yield->values.at[i],
-				  "A yielded value has another type than the result",
-				  IR_AS(results->at[i], var)->name);
+		else
+			check_type(v, yield->values.at[i],
+				   "A yielded value has another type than the result",
+				   IR_AS(results->at[i], var)->name, yield->values.at[i]->type,
+				   results->at[i]->type);
 }
 
 /* ---- Types ---- */
@@ -65,7 +133,8 @@ static void check_yield(struct verify *v, const struct ir_node *stmt, struct ir_
 static void need_scalar(struct verify *v, const struct ir_node *e, const char *what)
 {
 	if (e->type->kind != TY_SCALAR)
-		violation(v, PROP_TYPE_CHECKED, e, what, type_text(v->px, e->type));
+		violation_code(v, PROP_TYPE_CHECKED, e, VERIFY_KIND, what,
+			       type_text(v->px, e->type));
 }
 
 static void check_carried(struct verify *v, const struct ir_node *s,
@@ -76,14 +145,13 @@ static void check_carried(struct verify *v, const struct ir_node *s,
 
 	define_list(v, iter_args);
 	if (iter_args->n != results->n)
-		violation(v, PROP_TYPE_CHECKED, s, "Numbers of carried values and results differ",
-			  NULL);
+		violation_code(v, PROP_TYPE_CHECKED, s, VERIFY_COUNT,
+			       "Numbers of carried values and results differ", NULL);
 	for (i = 0; i < iter_args->n; i++)
-		if (!type_compatible(iter_args->at[i]->type,
-				     IR_AS(iter_args->at[i], var)->init->type))
-			violation(v, PROP_TYPE_CHECKED, iter_args->at[i],
-				  "A carried value has another type than its initial value",
-				  IR_AS(iter_args->at[i], var)->name);
+		check_type(v, iter_args->at[i],
+			   "A carried value has another type than its initial value",
+			   IR_AS(iter_args->at[i], var)->name, iter_args->at[i]->type,
+			   IR_AS(iter_args->at[i], var)->init->type);
 	check_yield(v, s, body, results);
 	define_list(v, results);
 }

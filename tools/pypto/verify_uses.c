@@ -55,10 +55,10 @@ static bool count_fits(const struct ir_function *f, const struct ir_call *call)
 }
 
 /* Extents may differ: a parameter's may be symbolic, a tensor's known only at run time. */
-static bool fits(const struct ir_type *is, const struct ir_type *wanted)
+static void check_fits(struct uses *u, const struct ir_node *node, const char *what,
+		       const char *name, const struct ir_type *is, const struct ir_type *wanted)
 {
-	return is->kind == wanted->kind && is->shape.n == wanted->shape.n &&
-	       (is->kind == TY_SCALAR || is->dtype == wanted->dtype);
+	violation_type(u->v, node, what, name, type_misfit(is, wanted), is, wanted);
 }
 
 static void check_call(struct uses *u, const struct ir_call *call)
@@ -74,15 +74,13 @@ static void check_call(struct uses *u, const struct ir_call *call)
 		return;
 	}
 	for (i = 0; i < call->args.n; i++)
-		if (!fits(call->args.at[i]->type, f->params.at[i]->type))
-			violation(u->v, PROP_TYPE_CHECKED, &call->node,
-				  "An argument has another type than the parameter",
-				  IR_AS(f->params.at[i], var)->name);
-	if (f->n_returns == 1 ? !fits(call->node.type, f->return_types[0]) :
-	    f->n_returns && (call->node.type->kind != TY_TUPLE ||
-			     call->node.type->n_items != f->n_returns))
-		violation(u->v, PROP_TYPE_CHECKED, &call->node,
-			  "A call has another type than the function returns", f->name);
+		check_fits(u, &call->node, "An argument has another type than the parameter",
+			   IR_AS(f->params.at[i], var)->name, call->args.at[i]->type,
+			   f->params.at[i]->type);
+	if (f->n_returns)
+		check_fits(u, &call->node, "A call has another type than the function returns",
+			   f->name, call->node.type, f->n_returns == 1 ? f->return_types[0] :
+			   type_tuple(u->v->px, f->return_types, f->n_returns));
 }
 
 /* ---- Expressions ---- */
@@ -133,15 +131,14 @@ static void check_return(struct uses *u, const struct ir_values *s)
 
 	use_list(u, &s->values);
 	if (s->values.n != u->f->n_returns) {
-		violation(u->v, PROP_TYPE_CHECKED, &s->node,
-			  "Numbers of returned values and return types differ", u->f->name);
+		violation_code(u->v, PROP_TYPE_CHECKED, &s->node, VERIFY_COUNT,
+			       "Numbers of returned values and return types differ", u->f->name);
 		return;
 	}
 	for (i = 0; i < s->values.n; i++)
-		if (!fits(s->values.at[i]->type, u->f->return_types[i]))
-			violation(u->v, PROP_TYPE_CHECKED, s->values.at[i],
-				  "A returned value has another type than the function says",
-				  u->f->name);
+		check_fits(u, s->values.at[i],
+			   "A returned value has another type than the function says",
+			   u->f->name, s->values.at[i]->type, u->f->return_types[i]);
 }
 
 static void uses_stmt(struct uses *u, struct ir_node *s)

@@ -85,7 +85,29 @@ PyObject *describe_program(PyObject *module, PyObject *object);
 PyObject *called_functions(PyObject *module, PyObject *object);
 PyObject *orchestration_slots(PyObject *module, PyObject *object);
 
+/*
+ * What @call gives; then @release is done, and also when @call does not return because memory is
+ * short, before that is handed on to px->escape.
+ */
+#define px_released(px, result, call, release)					\
+	do {									\
+		jmp_buf inner_, *before_ = (px)->escape;			\
+										\
+		(px)->escape = &inner_;						\
+		if (setjmp(inner_)) {						\
+			(px)->escape = before_;					\
+			release;						\
+			px_no_memory(px);					\
+		}								\
+		(result) = (call);						\
+		(px)->escape = before_;						\
+		release;							\
+	} while (0)
+
 /* ---- The tree (walk_ast.c) ---- */
+
+/* A str in the arena; NULL with a Python exception. */
+const char *python_text(struct px *px, PyObject *text);
 
 struct walk {
 	struct px *px;

@@ -17,10 +17,13 @@ static PyObject *diag_tuple(const struct diag *d)
 {
 	PyObject *text = context_text(d->span.file);
 
+	char code[12];
+
 	if (!text)
 		return NULL;
+	snprintf(code, sizeof(code), "%u", d->code);
 	return Py_BuildValue("(ssszz(sIIII)(sIIII)O)", diag_class_name(d->class),
-			     diag_class_code(d->class), d->message, d->hint, d->note,
+			     d->code ? code : diag_class_code(d->class), d->message, d->hint, d->note,
 			     d->span.file ? d->span.file : "", d->span.line, d->span.col,
 			     d->span.end_line, d->span.end_col,
 			     d->previous.file ? d->previous.file : "", d->previous.line,

@@ -13,12 +13,12 @@ static int value_of(struct python_scope *s, struct px *px, PyObject *object,
 static const char *text_attr(struct px *px, PyObject *object, const char *attr)
 {
 	PyObject *value = PyObject_GetAttrString(object, attr);
-	const char *text = value ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+	const char *text = NULL;
 
-	text = text ? px_intern(px, text) : "";
-	Py_XDECREF(value);
+	if (value)
+		px_released(px, text, python_text(px, value), Py_DECREF(value));
 	PyErr_Clear();
-	return text;
+	return text ? text : "";
 }
 
 static int64_t int_attr(PyObject *object, const char *attr)
@@ -29,6 +29,17 @@ static int64_t int_attr(PyObject *object, const char *attr)
 	Py_XDECREF(value);
 	PyErr_Clear();
 	return number;
+}
+
+static int item_value(struct python_scope *s, struct px *px, PyObject *list, Py_ssize_t i,
+		      struct py_value *value)
+{
+	PyObject *item = PySequence_GetItem(list, i);
+	int rc = -EINVAL;
+
+	if (item)
+		px_released(px, rc, value_of(s, px, item, value), Py_DECREF(item));
+	return rc;
 }
 
 static int list_value(struct python_scope *s, struct px *px, PyObject *object,
@@ -42,39 +53,55 @@ static int list_value(struct python_scope *s, struct px *px, PyObject *object,
 	s->depth++;
 	value->kind = VAL_LIST;
 	value->items = px_alloc(px, (size_t)n + 1, sizeof(*value->items));
-	for (i = 0; i < n && !rc; i++) {
-		PyObject *item = PySequence_GetItem(object, i);
-
-		rc = item ? value_of(s, px, item, &value->items[value->n++]) : -EINVAL;
-		Py_XDECREF(item);
-	}
+	for (i = 0; i < n && !rc; i++)
+		rc = item_value(s, px, object, i, &value->items[value->n++]);
 	s->depth--;
 	return rc;
+}
+
+struct inline_parts {
+	PyObject *tree, *lines, *evaluate;
+	const char *file;
+};
+
+static int read_inline(struct python_scope *s, struct px *px, const struct inline_parts *p,
+		       struct py_value *value)
+{
+	struct python_scope *own = px_new(px, struct python_scope);
+	struct walk w = { .px = px, .lines = p->lines == Py_None ? NULL : p->lines,
+			  .file = p->file };
+
+	if (!p->tree || !p->lines || !p->evaluate ||
+	    PyList_Append(s->context->others, p->evaluate) ||
+	    PyList_Append(s->context->others, p->tree))
+		return -EINVAL;
+	value->kind = VAL_INLINE;
+	value->def = walk_node(&w, p->tree);
+	python_scope_init(own, s->context, p->evaluate, s->scope.prefix);
+	value->scope = &own->scope;
+	return value->def ? 0 : -EINVAL;
+}
+
+static void inline_parts_put(const struct inline_parts *p)
+{
+	Py_XDECREF(p->tree);
+	Py_XDECREF(p->lines);
+	Py_XDECREF(p->evaluate);
 }
 
 /* A @pl.inline function carries its tree, its text and its own scope. */
 static int inline_value(struct python_scope *s, struct px *px, PyObject *object,
 			struct py_value *value)
 {
-	struct python_scope *own = px_new(px, struct python_scope);
-	PyObject *tree = PyObject_GetAttrString(object, "tree");
-	PyObject *lines = PyObject_GetAttrString(object, "lines");
-	PyObject *evaluate = PyObject_GetAttrString(object, "evaluate");
-	struct walk w = { .px = px, .lines = lines == Py_None ? NULL : lines,
-			  .file = text_attr(px, object, "filename") };
-	int rc = -EINVAL;
+	const struct inline_parts p = {
+		.file = text_attr(px, object, "filename"),
+		.tree = PyObject_GetAttrString(object, "tree"),
+		.lines = PyObject_GetAttrString(object, "lines"),
+		.evaluate = PyObject_GetAttrString(object, "evaluate"),
+	};
+	int rc;
 
-	if (tree && lines && evaluate && !PyList_Append(s->context->others, evaluate) &&
-	    !PyList_Append(s->context->others, tree)) {
-		value->kind = VAL_INLINE;
-		value->def = walk_node(&w, tree);
-		python_scope_init(own, s->context, evaluate, s->scope.prefix);
-		value->scope = &own->scope;
-		rc = value->def ? 0 : -EINVAL;
-	}
-	Py_XDECREF(tree);
-	Py_XDECREF(lines);
-	Py_XDECREF(evaluate);
+	px_released(px, rc, read_inline(s, px, &p, value), inline_parts_put(&p));
 	return rc;
 }
 
@@ -106,28 +133,24 @@ static void enum_value(struct px *px, PyObject *object, struct py_value *value)
 static int marked_value(struct python_scope *s, struct px *px, PyObject *object,
 			struct py_value *value)
 {
-	PyObject *mark = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__pypto_kind__");
-	const char *kind = mark ? PyUnicode_AsUTF8AndSize(mark, NULL) : "";
-	int rc = 0;
+	const char *kind = text_attr(px, (PyObject *)Py_TYPE(object), "__pypto_kind__");
 
-	PyErr_Clear();
-	if (kind && !strcmp(kind, "dtype")) {
+	if (!strcmp(kind, "dtype")) {
 		value->i = int_attr(object, "code");
 		value->kind = dtype_is_code(value->i) ? VAL_DTYPE : VAL_OTHER;
 		value->s = text_attr(px, object, "name");
-	} else if (kind && !strcmp(kind, "enum")) {
+	} else if (!strcmp(kind, "enum")) {
 		enum_value(px, object, value);
-	} else if (kind && !strcmp(kind, "dynamic")) {
+	} else if (!strcmp(kind, "dynamic")) {
 		value->kind = VAL_DYNAMIC;
 		value->s = text_attr(px, object, "name");
-	} else if (kind && !strcmp(kind, "inline")) {
-		rc = inline_value(s, px, object, value);
+	} else if (!strcmp(kind, "inline")) {
+		return inline_value(s, px, object, value);
 	} else {
 		value->kind = VAL_OTHER;
 		value->s = text_attr(px, (PyObject *)Py_TYPE(object), "__name__");
 	}
-	Py_XDECREF(mark);
-	return rc;
+	return 0;
 }
 
 static int value_of(struct python_scope *s, struct px *px, PyObject *object,
@@ -165,16 +188,15 @@ static int failure(struct px *px, const char **why)
 {
 	PyObject *type, *error, *trace, *text;
 	int rc = PyErr_ExceptionMatches(PyExc_NameError) ? -ENOENT : -EINVAL;
-	const char *utf8;
 
 	PyErr_Fetch(&type, &error, &trace);
 	text = error ? PyObject_Str(error) : NULL;
-	utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-	*why = utf8 ? px_intern(px, utf8) : NULL;
-	Py_XDECREF(text);
 	Py_XDECREF(type);
 	Py_XDECREF(error);
 	Py_XDECREF(trace);
+	*why = NULL;
+	if (text)
+		px_released(px, *why, python_text(px, text), Py_DECREF(text));
 	PyErr_Clear();
 	return rc;
 }
@@ -196,8 +218,7 @@ static int scope_eval(struct py_scope *scope, struct px *px, const struct py_nod
 	if (!object)
 		return failure(px, why);
 	s->depth = 0;
-	rc = value_of(s, px, object, value);
-	Py_DECREF(object);
+	px_released(px, rc, value_of(s, px, object, value), Py_DECREF(object));
 	PyErr_Clear();
 	return rc;
 }

@@ -7,7 +7,10 @@
 /* Members of py_node, as the table below names them. */
 enum member {
 	M_END, M_NAME, M_X, M_Y, M_Z, M_ARGS, M_KEYWORDS, M_BODY, M_ORELSE, M_OP, M_OPS,
-	M_PARAMS, M_TARGETS
+	M_PARAMS, M_TARGETS,
+	M_OPTIONAL = 32,	/* may be None */
+	M_FILLED = 64,		/* a list that is not empty */
+	M_FLAGS = M_OPTIONAL | M_FILLED
 };
 
 static const struct rule {
@@ -26,37 +29,47 @@ static const struct rule {
 	{ "Tuple", PY_TUPLE, { { "elts", M_ARGS } } },
 	{ "BinOp", PY_BINARY, { { "left", M_X }, { "op", M_OP }, { "right", M_Y } } },
 	{ "UnaryOp", PY_UNARY, { { "op", M_OP }, { "operand", M_X } } },
-	{ "Compare", PY_COMPARE, { { "left", M_X }, { "ops", M_OPS }, { "comparators", M_ARGS } } },
-	{ "BoolOp", PY_BOOL_OP, { { "op", M_OP }, { "values", M_ARGS } } },
-	{ "keyword", PY_KEYWORD, { { "arg", M_NAME }, { "value", M_X } } },
-	{ "arg", PY_ARG, { { "arg", M_NAME }, { "annotation", M_X } } },
-	{ "withitem", PY_ARG, { { "context_expr", M_X }, { "optional_vars", M_Y } } },
-	{ "Assign", PY_ASSIGN, { { "targets", M_TARGETS }, { "value", M_Y } } },
-	{ "AnnAssign", PY_ANN_ASSIGN, { { "target", M_X }, { "annotation", M_Z }, { "value", M_Y } } },
+	{ "Compare", PY_COMPARE, { { "left", M_X }, { "ops", M_OPS | M_FILLED },
+				 { "comparators", M_ARGS | M_FILLED } } },
+	{ "BoolOp", PY_BOOL_OP, { { "op", M_OP }, { "values", M_ARGS | M_FILLED } } },
+	{ "keyword", PY_KEYWORD, { { "arg", M_NAME | M_OPTIONAL }, { "value", M_X } } },
+	{ "arg", PY_ARG, { { "arg", M_NAME }, { "annotation", M_X | M_OPTIONAL } } },
+	{ "withitem", PY_ARG, { { "context_expr", M_X }, { "optional_vars", M_Y | M_OPTIONAL } } },
+	{ "Assign", PY_ASSIGN, { { "targets", M_TARGETS | M_FILLED }, { "value", M_Y } } },
+	{ "AnnAssign", PY_ANN_ASSIGN, { { "target", M_X }, { "annotation", M_Z },
+					{ "value", M_Y | M_OPTIONAL } } },
 	{ "AugAssign", PY_ASSIGN, { { "target", M_X }, { "op", M_OP }, { "value", M_Y } } },
 	{ "For", PY_FOR, { { "target", M_X }, { "iter", M_Y }, { "body", M_BODY },
 			   { "orelse", M_ORELSE } } },
 	{ "While", PY_WHILE, { { "test", M_X }, { "body", M_BODY }, { "orelse", M_ORELSE } } },
 	{ "If", PY_IF, { { "test", M_X }, { "body", M_BODY }, { "orelse", M_ORELSE } } },
-	{ "With", PY_WITH, { { "items", M_ARGS }, { "body", M_BODY } } },
-	{ "Return", PY_RETURN, { { "value", M_X } } },
+	{ "With", PY_WITH, { { "items", M_ARGS | M_FILLED }, { "body", M_BODY } } },
+	{ "Return", PY_RETURN, { { "value", M_X | M_OPTIONAL } } },
 	{ "Expr", PY_EXPR, { { "value", M_X } } },
 	{ "Pass", PY_PASS, { { NULL, 0 } } },
-	{ "FunctionDef", PY_DEF, { { "name", M_NAME }, { "args", M_PARAMS }, { "returns", M_X },
+	{ "FunctionDef", PY_DEF, { { "name", M_NAME }, { "args", M_PARAMS },
+				   { "returns", M_X | M_OPTIONAL },
 				   { "body", M_BODY } } },
 	{ "ClassDef", PY_CLASS, { { "name", M_NAME }, { "body", M_BODY } } },
 };
 
 #define N_RULES	(sizeof(rules) / sizeof(rules[0]))
 
+const char *python_text(struct px *px, PyObject *text)
+{
+	const char *utf8 = PyUnicode_AsUTF8AndSize(text, NULL);
+
+	return utf8 ? px_intern(px, utf8) : NULL;
+}
+
 /* Name of an object's class, in the arena; NULL with an exception. */
 static const char *class_name(struct walk *w, PyObject *object)
 {
 	PyObject *name = PyType_GetName(Py_TYPE(object));
-	const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+	const char *text = NULL;
 
-	text = text ? px_intern(w->px, text) : NULL;
-	Py_XDECREF(name);
+	if (name)
+		px_released(w->px, text, python_text(w->px, name), Py_DECREF(name));
 	return text;
 }
 
@@ -120,24 +133,17 @@ static int walk_list(struct walk *w, PyObject *list, struct py_list *out)
 static int walk_attr(struct walk *w, PyObject *ast, const char *attr, struct py_list *out)
 {
 	PyObject *list = PyObject_GetAttrString(ast, attr);
-	int rc = list ? walk_list(w, list, out) : -1;
+	int rc = -1;
 
-	Py_XDECREF(list);
+	if (list)
+		px_released(w->px, rc, walk_list(w, list, out), Py_DECREF(list));
 	return rc;
 }
 
 static int set_string(struct walk *w, const char **out, PyObject *value)
 {
-	const char *text;
-
-	if (value == Py_None) {
-		*out = "**";	/* f(**values) */
-		return 0;
-	}
-	text = PyUnicode_AsUTF8AndSize(value, NULL);
-	if (text)
-		*out = px_intern(w->px, text);
-	return text ? 0 : -1;
+	*out = value == Py_None ? "**" : python_text(w->px, value);	/* f(**values) */
+	return *out ? 0 : -1;
 }
 
 static int set_one(struct walk *w, struct py_node **out, PyObject *value)
@@ -154,6 +160,16 @@ static int set_op(struct walk *w, struct py_node *node, PyObject *value)
 	return node->name ? 0 : -1;
 }
 
+static int one_attr(struct walk *w, PyObject *ast, const char *attr, struct py_node **out)
+{
+	PyObject *value = PyObject_GetAttrString(ast, attr);
+	int rc = -1;
+
+	if (value)
+		px_released(w->px, rc, set_one(w, out, value), Py_DECREF(value));
+	return rc;
+}
+
 /* Only plain positional parameters have a place in a kernel; others become one that is refused. */
 static int set_params(struct walk *w, struct py_node *node, PyObject *value)
 {
@@ -165,11 +181,7 @@ static int set_params(struct walk *w, struct py_node *node, PyObject *value)
 	if (walk_attr(w, value, "args", &node->args))
 		return -1;
 	for (i = 0; i < 2; i++) {
-		PyObject *star = PyObject_GetAttrString(value, stars[i]);
-		int rc = star ? set_one(w, &node->y, star) : -1;
-
-		Py_XDECREF(star);
-		if (rc)
+		if (one_attr(w, value, stars[i], &node->y))
 			return -1;
 	}
 	for (i = 0; i < 3; i++) {
@@ -255,13 +267,10 @@ static void fold_smallest(struct py_node *node)
 	node->i = INT64_MIN;
 }
 
-static int walk_constant(struct walk *w, PyObject *ast, struct py_node *node)
+static int set_constant(struct walk *w, struct py_node *node, PyObject *value)
 {
-	PyObject *value = PyObject_GetAttrString(ast, "value");
-	int overflow = 0, rc = 0;
+	int overflow = 0;
 
-	if (!value)
-		return -1;
 	if (value == Py_None) {
 		node->kind = PY_NONE;
 	} else if (PyBool_Check(value)) {
@@ -278,12 +287,46 @@ static int walk_constant(struct walk *w, PyObject *ast, struct py_node *node)
 		node->f = PyFloat_AsDouble(value);
 	} else if (PyUnicode_Check(value)) {
 		node->kind = PY_STR;
-		rc = set_string(w, &node->name, value);
+		return set_string(w, &node->name, value);
 	} else {
 		node->kind = PY_OTHER;
-		node->name = class_name(w, value);
+		return set_op(w, node, value);
 	}
-	Py_DECREF(value);
+	return 0;
+}
+
+static int walk_constant(struct walk *w, PyObject *ast, struct py_node *node)
+{
+	PyObject *value = PyObject_GetAttrString(ast, "value");
+	int rc = -1;
+
+	if (value)
+		px_released(w->px, rc, set_constant(w, node, value), Py_DECREF(value));
+	return rc;
+}
+
+/* A tree that no parser has made may lack what its nodes must have. */
+static int check_part(PyObject *value, const char *attr, uint8_t member)
+{
+	Py_ssize_t n = member & M_FILLED ? PyList_Size(value) : 1;
+
+	if (n < 0)
+		return -1;
+	if (n && (value != Py_None || member & M_OPTIONAL))
+		return 0;
+	PyErr_Format(PyExc_ValueError, "a node of the syntax tree has no %s", attr);
+	return -1;
+}
+
+static int walk_part(struct walk *w, PyObject *ast, struct py_node *node, const char *attr,
+		     uint8_t member)
+{
+	PyObject *value = PyObject_GetAttrString(ast, attr);
+	int rc = -1;
+
+	if (value)
+		px_released(w->px, rc, check_part(value, attr, member) ? -1 :
+			    set_member(w, node, member & ~M_FLAGS, value), Py_DECREF(value));
 	return rc;
 }
 
@@ -292,42 +335,45 @@ static int walk_parts(struct walk *w, PyObject *ast, struct py_node *node, const
 	size_t i;
 
 	for (i = 0; i < 6 && rule->parts[i].attr; i++) {
-		PyObject *value = PyObject_GetAttrString(ast, rule->parts[i].attr);
-		int rc = value ? set_member(w, node, rule->parts[i].member, value) : -1;
-
-		Py_XDECREF(value);
-		if (rc)
+		if (walk_part(w, ast, node, rule->parts[i].attr, rule->parts[i].member))
 			return -1;
 	}
 	return 0;
 }
 
-struct py_node *walk_node(struct walk *w, PyObject *ast)
+static struct py_node *read_node(struct walk *w, PyObject *ast, const char *name)
 {
 	struct py_node *node = px_new(w->px, struct py_node);
-	const char *name = class_name(w, ast);
 	size_t i;
+
+	node->span = span_of(w, ast);
+	node->origin = ast;
+	if (!strcmp(name, "Constant"))
+		return walk_constant(w, ast, node) ? NULL : node;
+	for (i = 0; i < N_RULES && strcmp(rules[i].ast, name); i++)
+		;
+	if (i == N_RULES) {
+		node->kind = PY_OTHER;
+		node->name = name;
+		return node;
+	}
+	node->kind = rules[i].kind;
+	if (walk_parts(w, ast, node, &rules[i]))
+		return NULL;
+	if (!strcmp(name, "AugAssign"))
+		expand_augmented(w, node);
+	else if (node->kind == PY_UNARY)
+		fold_smallest(node);
+	return node;
+}
+
+struct py_node *walk_node(struct walk *w, PyObject *ast)
+{
+	const char *name = class_name(w, ast);
+	struct py_node *node;
 
 	if (!name || Py_EnterRecursiveCall(" while reading the syntax tree"))
 		return NULL;
-	node->span = span_of(w, ast);
-	node->origin = ast;
-	for (i = 0; i < N_RULES && strcmp(rules[i].ast, name); i++)
-		;
-	if (!strcmp(name, "Constant")) {
-		node = walk_constant(w, ast, node) ? NULL : node;
-	} else if (i == N_RULES) {
-		node->kind = PY_OTHER;
-		node->name = name;
-	} else {
-		node->kind = rules[i].kind;
-		if (walk_parts(w, ast, node, &rules[i]))
-			node = NULL;
-		else if (!strcmp(name, "AugAssign"))
-			expand_augmented(w, node);
-		else if (node->kind == PY_UNARY)
-			fold_smallest(node);
-	}
-	Py_LeaveRecursiveCall();
+	px_released(w->px, node, read_node(w, ast, name), Py_LeaveRecursiveCall());
 	return node;
 }

@@ -159,11 +159,13 @@ def render(error):
 
 
 def _from_tuple(item):
-    name, _, message, hint, note, span, previous, lines = item
+    name, code, message, hint, note, span, previous, lines = item
     if not lines and span[0]:
         import linecache
         lines = linecache.getlines(span[0]) or None
-    return globals()[name](message, Span(*span), hint, note, lines, Span(*previous) if previous[1] else None)
+    error = globals()[name](message, Span(*span), hint, note, lines, Span(*previous) if previous[1] else None)
+    error.code = code
+    return error
 
 
 def raise_for(diags):
