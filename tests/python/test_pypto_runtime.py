@@ -581,3 +581,24 @@ def test_a_cache_that_cannot_be_written_is_only_warned_about(tmp_path, monkeypat
     with pytest.warns(UserWarning, match="programs are not cached in .*SIMPLER_CACHE_DIR"):
         run_inc()
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("extent, right", [("n", 8), ("n // 2", 16), ("M, n", 8)])
+def test_numbers_that_are_extents_are_compared_with_the_shapes(extent, right):
+    """A kernel that believed a number that is too large would read behind its tensor."""
+    shape = [4, 8, 32] if "M" in extent else [8, 32]
+    called = runtime.compile(pl.parse(f"""M = pl.dynamic("M")
+@pl.program
+class P:
+    @pl.function
+    def main(self, n: pl.Scalar[pl.INDEX], x: pl.Tensor[[{extent}, 32], pl.FP32], o: pl.Out[pl.Tensor[[{extent}, 32], pl.FP32]]
+             ) -> pl.Tensor[[{extent}, 32], pl.FP32]:
+        o = pl.assemble(o, x + 1.0, {[0] * len(shape)})
+        return o
+"""))
+    x = np.ones(shape, "float32")
+    assert (called(right, x, np.zeros_like(x)) == 2).all()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="argument 'x' has extent 8 where the numbers say 16"):
+            called(2 * right, x, np.zeros_like(x))
+    assert (called(right, x, np.zeros_like(x)) == 2).all()

@@ -377,6 +377,7 @@ class Plan:
         from simpler.task_interface import Tensor
         self._worker, self._returned = owner._worker, owner._returned
         extents = self._extents(owner, args)
+        self._numbers, self._known, self._decided = self._extents_of_numbers(owner, args)
         place = {slot: i for i, slot in enumerate(owner._parameters)}
         self._hosts, self._words, self._results, tensors = [], [], {}, []
         for i, (name, kind, access, type_) in enumerate(owner._slots):
@@ -425,10 +426,30 @@ class Plan:
                     raise ValueError(f"argument '{name}': extent {want.name} is {found[want.name]} elsewhere, {have} here")
         return found
 
+    @staticmethod
+    def _extents_of_numbers(owner, args):
+        """Positions of the numbers, by name; other extents that are known; and what the numbers decide: (tensor, extent, what it
+        is in this plan)."""
+        numbers = {p.name: i for i, p in enumerate(owner._params) if p.type.kind == "ScalarType"}
+        dims = [(p.name, dim, have) for p, arg in zip(owner._params, args) if p.type.kind == "TensorType"
+                for dim, have in zip(p.type.shape, _shape_of(arg) or ())]
+        known = {dim.name: have for _, dim, have in dims if _is_name(dim) and dim.name not in numbers}
+        return numbers, known, [item for item in dims if _extent(item[1], known) is None]
+
+    def _check_numbers(self, args):
+        """A kernel that believed a number that is too large would read behind its tensor."""
+        known = {**self._known, **{name: int(args[i]) for name, i in self._numbers.items()}}
+        for name, dim, have in self._decided:
+            want = _extent(dim, known)
+            if want not in (None, have):
+                raise ValueError(f"argument '{name}' has extent {have} where the numbers say {want}")
+
     def copy_in(self, args):
         for host in self._hosts:
             host.send(self._worker, args[host.position])
         words = [word.value(args) for word in self._words]
+        if self._decided:
+            self._check_numbers(args)
         views = [host.view for host in self._tensors]
         if (words, views) != self._last:
             self._set_arguments(views, words)
