@@ -197,3 +197,13 @@ def test_extents_that_only_the_run_knows():
     with pytest.raises(pl.ParserError, match="Argument 'x' of function 'f' must be") as e:
         passes.PassManager.get_strategy().run_passes(program(text))
     assert e.value.span.line == 13 and "pl.dynamic()" in e.value.hint
+
+
+def test_calls_that_double_are_refused_before_they_fill_the_memory():
+    functions = [f"    @pl.function\n    def f{i}(self, x: pl.InOut[pl.Tensor[[16, 16], pl.FP32]]) -> pl.Tensor[[16, 16], pl.FP32]:\n" +
+                 (f"        x = self.f{i + 1}(x)\n        x = self.f{i + 1}(x)\n        return x\n" if i < 40 else
+                  "        y = x + 1.0\n        x = pl.assemble(x, y, [0, 0])\n        return x\n") for i in range(41)]
+    program = pl.parse("@pl.program\nclass P:\n" + "".join(functions), "user.py")
+    with pytest.raises(pl.CompileError, match="The functions that are called become more than 100000 statements") as e:
+        passes.PassManager.get_strategy("Default").run_passes(program)
+    assert e.value.span.line > 1 and len(e.value.errors) == 1

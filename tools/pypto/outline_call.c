@@ -7,11 +7,16 @@
 #include "gen.h"
 #include "outline.h"
 
+/* Statements that all calls together may become: functions that call each other twice double. */
+#define MOST_STATEMENTS	100000
+
 struct inlining {
 	struct px *px;
 	const struct ir_program *program;
 	struct var_map done;		/* function -> the same without such calls */
 	struct var_map names;		/* interned names that the caller has */
+	struct var_map numbers;		/* name without its number -> the next number to try */
+	size_t *n;			/* statements that were put in, everywhere */
 	bool opaque;			/* an Opaque body is in the caller */
 	bool found;
 };
@@ -57,23 +62,29 @@ static void rename_var(void *data, struct ir_node *var)
 {
 	struct inlining *in = data;
 	const char *base, *name;
-	unsigned int k = 0;
+	uintptr_t k;
 
 	if (!ir_is_var(var))
 		return;
 	name = px_intern(in->px, IR_AS(var, var)->name);
-	base = *name == '_' ? name : gen_written_name(in->px, var);
+	base = *name == '_' ? name : px_intern(in->px, gen_written_name(in->px, var));
+	k = (uintptr_t)var_map_get(&in->numbers, (const void *)base);
 	while (var_map_get(&in->names, (const void *)name))
-		name = px_intern(in->px, px_printf(in->px, "%s_%u", base, k++));
+		name = px_intern(in->px, px_printf(in->px, "%s_%lu", base, (unsigned long)k++));
+	var_map_set(&in->numbers, (const void *)base, (void *)k);
 	IR_AS(var, var)->name = name;
 	note_name(in, var);
 }
 
 static bool rename_defs(void *data, struct ir_node *node)
 {
-	if (node->kind >= IR_ASSIGN)
-		ir_defs(node, rename_var, data);
-	return node->kind >= IR_ASSIGN;
+	struct inlining *in = data;
+
+	if (node->kind < IR_ASSIGN)
+		return false;
+	++*in->n;
+	ir_defs(node, rename_var, in);
+	return true;
 }
 
 /* ---- One call ---- */
@@ -168,8 +179,13 @@ static struct ir_node *inline_call(void *data, struct var_map *map, struct ir_no
 	callee = without_calls(in, program_find(in->program, call->callee));
 	call = IR_AS(ir_subst(map, (struct ir_node *)&call->node), call);
 	in->opaque |= callee->func_type == FN_OPAQUE;
-	if (!map_params(in, &inner, callee, call))
+	if (in->px->n_errors || !map_params(in, &inner, callee, call))
 		return ir_body(in->px, out, stmt->span);
+	if (*in->n > MOST_STATEMENTS)
+		diag_hint(in->px, diag_add(in->px, DIAG_COMPILE, call->node.span,
+					   "The functions that are called become more than %d statements",
+					   MOST_STATEMENTS),
+			  "Call a function in a loop, or make it a kernel");
 	stmts = ir_flat(in->px, callee->body);
 	values = ir_last(callee->body, IR_RETURN);
 	for (i = 0; i < stmts.n; i++) {
@@ -199,7 +215,8 @@ static struct ir_function *without_calls(struct inlining *outer, struct ir_funct
 {
 	struct ir_function *known = var_map_get(&outer->done, &f->node);
 	struct inlining in = { .px = outer->px, .program = outer->program,
-			       .names = { .px = outer->px } };
+			       .names = { .px = outer->px }, .numbers = { .px = outer->px },
+			       .n = outer->n };
 	const struct ir_replace replace = { .stmt = inline_call, .data = &in };
 	struct var_map map = { .px = outer->px };
 	uint32_t i;
@@ -225,7 +242,8 @@ static struct ir_function *without_calls(struct inlining *outer, struct ir_funct
 
 struct ir_program *outline_calls(struct px *px, struct ir_program *program)
 {
-	struct inlining in = { .px = px, .program = program, .done = { .px = px } };
+	size_t n = 0;
+	struct inlining in = { .px = px, .program = program, .done = { .px = px }, .n = &n };
 	struct ir_list called = ir_called(px, program);
 	struct ir_program *out = ir_copy(px, &program->node);
 	uint32_t i;
