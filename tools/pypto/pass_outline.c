@@ -598,14 +598,17 @@ static bool visit_callee(void *data, struct ir_node *node)
 	return true;
 }
 
-static void read_only(struct px *px, const struct ir_node *param, const struct ir_function *callee,
-		      struct span span)
+static void read_only(struct directions *d, const struct ir_node *param,
+		      const struct ir_function *callee, struct span span)
 {
+	struct px *px = d->o->px;
 	const char *name = gen_written_name(px, param);
+	const char *writer = program_find(d->o->source, callee->name) ?
+			     px_printf(px, "function '%s'", callee->name) : "this region";
 
 	diag_hint(px, diag_add(px, DIAG_TYPE, span,
-			       "Parameter '%s' is read-only, but function '%s' writes to it", name,
-			       callee->name),
+			       "Parameter '%s' of '%s' is read-only, but %s writes to it", name,
+			       d->f->name, writer),
 		  "Declare it %s: pl.Out[...] (only written) or pl.InOut[...]", name);
 }
 
@@ -626,7 +629,7 @@ static bool visit_written(void *data, struct ir_node *node)
 		for (p = 0; p < d->f->params.n && d->f->params.at[p] != root; p++)
 			;
 		if (p < d->f->params.n && d->f->directions[p] == DIR_IN)
-			read_only(d->o->px, root, callee, node->span);
+			read_only(d, root, callee, node->span);
 	}
 	return true;
 }
