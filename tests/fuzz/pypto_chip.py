@@ -37,6 +37,7 @@ class Chip:
         self.text = orchestration and _core.generate(self.ready, "orchestration", orchestration, 0)
         if not self.text:  # it calls no kernels
             return
+        self.params = program.functions[orchestration].params
         self.slots, self.returned = _core.orchestration_slots(self.ready)
         self.kernels = [(core, number, pypto_executed.texts_of(self.ready, backend, arch, folder, name), name)
                         for name, core, number in kernels if number >= 0]
@@ -98,7 +99,8 @@ class Loaded(runtime.Program):
         self._lock, self._process = threading.Lock(), os.getpid()
         self._worker = runtime.worker(platform)
         self._handle = self._worker.register(callable_)
-        self._parameters, self._slots, self._returned = self._order(chip.program, chip.slots), chip.slots, chip.returned
+        self._params, self._slots, self._returned = chip.params, chip.slots, chip.returned
+        self._parameters = self._order(chip.params, chip.slots)
 
 
 def loaded(chips, platform, folder):
