@@ -101,8 +101,9 @@ def call_rows(n):
 
     from pypto import _core, passes, runtime
     program = load(os.path.join(PROGRAMS, "block_spmd.py"))
-    slots = _core.orchestration_slots(passes.PassManager.get_strategy("PTOAS").run_passes(program))
-    runtime._callable = lambda *args: ("", *slots)
+    compiled = passes.PassManager.get_strategy("PTOAS").run_passes(program)
+    made = "", _core.describe_program(compiled)[0], *_core.orchestration_slots(compiled)
+    runtime._callable = lambda *args: made
     called = runtime.Program(program, worker=NoChip(runtime.worker()))
     x, y = (numpy.zeros((256, 32), "float32") for _ in range(2))
     called(x, y)
