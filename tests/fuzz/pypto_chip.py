@@ -153,12 +153,8 @@ def check_batch(first, count):
 
 
 def run_batch(first, count):
-    """The same in a process of its own, which a crash ends alone. (functions that ran, None) or (0, what went wrong)"""
-    done = subprocess.run([sys.executable, __file__, "--batch", str(first), str(count)], capture_output=True, text=True)
-    lines = done.stdout.splitlines()
-    if done.returncode == 0:
-        return len(lines), None
-    return 0, f"{lines[-1] if lines else f'seeds from {first}'}: process ended with {done.returncode}\n{done.stderr}"
+    """check_batch() in a process of its own. (functions that ran, None) or (0, what went wrong)"""
+    return pypto_executed.run_batch(first, count, __file__)
 
 
 def main():

@@ -207,9 +207,10 @@ def check_batch(first, count):
                        for k in kernels_of(pypto_random.Program(seed).text, seed, platform, backend, folder)], platform, folder)
 
 
-def run_batch(first, count):
-    """The same in a process of its own, which a crash ends alone. (number of kernels, None) or (0, what went wrong)"""
-    done = subprocess.run([sys.executable, __file__, "--batch", str(first), str(count)], capture_output=True, text=True)
+def run_batch(first, count, script=__file__):
+    """check_batch() of a script in a process of its own, which a crash ends alone. (lines that it printed, None) or (0, what went
+    wrong)"""
+    done = subprocess.run([sys.executable, script, "--batch", str(first), str(count)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
     if done.returncode == 0:
         return len(lines), None

@@ -60,6 +60,19 @@ static PyObject *with_warnings(const struct px *px, PyObject *out)
 	return out;
 }
 
+/* Fills in the program and its function @name; -EINVAL with an exception when there is none. */
+static int find_function(struct request *r, PyObject *program, const char *name)
+{
+	r->program = program_of(program);
+	if (!r->program)
+		return -EINVAL;
+	r->f = program_find(r->program, name);
+	if (r->f && r->f->body)
+		return 0;
+	PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
+	return -EINVAL;
+}
+
 PyObject *generate(PyObject *module, PyObject *args)
 {
 	struct request r = { .text = "" };
@@ -72,12 +85,8 @@ PyObject *generate(PyObject *module, PyObject *args)
 		return NULL;
 	if (!is_file_kind(r.what))
 		return PyErr_Format(PyExc_ValueError, "no kind of file is named '%s'", r.what);
-	r.program = program_of(object);
-	if (!r.program)
+	if (find_function(&r, object, name))
 		return NULL;
-	r.f = program_find(r.program, name);
-	if (!r.f || !r.f->body)
-		return PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
 	px_init(&px);
 	px_guard(&px, text, make_text(&px, &r), NULL);
 	if (text && !px.n_errors)
@@ -123,12 +132,8 @@ PyObject *place_of(PyObject *module, PyObject *args)
 	(void)module;
 	if (!PyArg_ParseTuple(args, "OsiI", &object, &name, &r.arch, &line))
 		return NULL;
-	r.program = program_of(object);
-	if (!r.program)
+	if (find_function(&r, object, name))
 		return NULL;
-	r.f = program_find(r.program, name);
-	if (!r.f || !r.f->body)
-		return PyErr_Format(PyExc_ValueError, "no function is named '%s'", name);
 	px_init(&px);
 	out = place_tuple(&px, &r, line);
 	px_fini(&px);
