@@ -30,14 +30,14 @@ struct frame {
 
 /* ---- Copies ---- */
 
-static struct ir_node *emit(struct carry *c, struct op_use *use, struct ir_list *out)
+static struct ir_node *emit(struct carry *c, struct ir_node *call, struct ir_list *out)
 {
-	struct ir_node *call = op_call(use), *var;
+	struct ir_node *var;
 
 	if (!call)
 		return NULL;
-	var = ir_var(c->px, px_printf(c->px, "_k%u", c->next++), call->type, use->span);
-	list_push(c->px, out, ir_assign(c->px, var, call, use->span));
+	var = ir_var(c->px, px_printf(c->px, "_k%u", c->next++), call->type, call->span);
+	list_push(c->px, out, ir_assign(c->px, var, call, call->span));
 	return var;
 }
 
@@ -45,12 +45,7 @@ static struct ir_node *emit(struct carry *c, struct op_use *use, struct ir_list 
 static struct ir_node *copied(struct carry *c, struct ir_node *value, struct span span,
 			      struct ir_list *out)
 {
-	struct ir_attr type = { .key = "target_type", .kind = AT_DTYPE, .i = value->type->dtype };
-	struct op_use use = { .px = c->px, .op = op_find("tensor.cast"), .span = span,
-			      .attrs = &type, .n_attrs = 1 };
-
-	list_push(c->px, &use.args, value);
-	return emit(c, &use, out);
+	return emit(c, op_copy(c->px, value, span), out);
 }
 
 static struct ir_node *created(struct carry *c, const struct ir_type *like, struct span span,
@@ -61,7 +56,7 @@ static struct ir_node *created(struct carry *c, const struct ir_type *like, stru
 			      .attrs = &type, .n_attrs = 1 };
 
 	list_push(c->px, &use.args, block_list(c->px, &like->shape, span));
-	return emit(c, &use, out);
+	return emit(c, op_call(&use), out);
 }
 
 /* @target with the elements of @value. */
@@ -77,7 +72,7 @@ static struct ir_node *filled(struct carry *c, struct ir_node *target, struct ir
 	list_push(c->px, &use.args, target);
 	list_push(c->px, &use.args, value);
 	list_push(c->px, &use.args, block_list(c->px, &zeros, span));
-	return emit(c, &use, out);
+	return emit(c, op_call(&use), out);
 }
 
 /* ---- What may be copied ---- */

@@ -446,3 +446,13 @@ struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_l
 		copy->node.type = call->op->rule(&use);
 	return copy->node.type ? &copy->node : NULL;
 }
+
+struct ir_node *op_copy(struct px *px, struct ir_node *tensor, struct span span)
+{
+	struct ir_attr type = { .key = "target_type", .kind = AT_DTYPE, .i = tensor->type->dtype };
+	struct op_use copy = { .px = px, .op = op_find("tensor.cast"), .span = span,
+			       .attrs = &type, .n_attrs = 1 };
+
+	list_push(px, &copy.args, tensor);
+	return op_call(&copy);
+}

@@ -60,6 +60,8 @@ struct op_use {
  * Return: the call; NULL with a mistake in use->px.
  */
 struct ir_node *op_call(struct op_use *use);
+/* A call that makes a new tensor of the elements of @tensor; NULL with a mistake. */
+struct ir_node *op_copy(struct px *px, struct ir_node *tensor, struct span span);
 /* A copy of @call with other arguments, for passes. */
 struct ir_node *op_recall(struct px *px, const struct ir_call *call, struct ir_list args);
 

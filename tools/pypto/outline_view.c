@@ -37,13 +37,9 @@ static struct ir_node *with_copy(struct copies *c, struct ir_node *s, struct ir_
 	struct px *px = c->roots.px;
 	const struct ir_call *call = call_in(s);
 	struct ir_node *source = call->args.at[1], *made, *var;
-	struct ir_attr type = { .key = "target_type", .kind = AT_DTYPE, .i = source->type->dtype };
-	struct op_use copy = { .px = px, .op = op_find("tensor.cast"), .span = s->span,
-			       .attrs = &type, .n_attrs = 1 };
 	struct ir_call *with = ir_copy(px, IR_AS(s, assign)->value);
 
-	list_push(px, &copy.args, source);
-	made = op_call(&copy);
+	made = op_copy(px, source, s->span);
 	if (!made)
 		return s;
 	var = ir_var(px, px_printf(px, "_y%u", c->next++), made->type, s->span);
